@@ -1,0 +1,159 @@
+"""The words for what is kept and found: documents, chunks, collections, hits, scopes."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+Scalar = str | int | float | bool | datetime
+Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
+Mode = Literal["vector", "keyword", "hybrid"]
+MODES: tuple[Mode, ...] = ("vector", "keyword", "hybrid")
+DEFAULT_COLLECTION = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A numbered page: `text[start:end]` of its document. Numbers start at 1."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that begins at character `start`; level 1 is the highest."""
+
+    level: int
+    title: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One source after parsing. `text` is final: every offset in refdesk counts its characters."""
+
+    collection: str
+    source_id: str
+    title: str
+    text: str
+    url: str | None = None
+    media_type: str = "text/plain"
+    language: str = "und"
+    """ISO 639-1 code, or `und` where it could not be told."""
+    pages: tuple[Page, ...] = ()
+    headings: tuple[Heading, ...] = ()
+    metadata: Metadata = field(default_factory=dict)
+    digest: str = ""
+    """sha256 of the source's bytes and of how they were read; equal digests are the same document."""
+    warnings: tuple[str, ...] = ()
+    """What parsing lost or repaired."""
+
+    @property
+    def document_id(self) -> str:
+        return document_id(self.collection, self.source_id)
+
+
+def document_id(collection: str, source_id: str) -> str:
+    """Return the id of a source in a collection; the same names always give the same id."""
+    return hashlib.sha256(f"{collection}\0{source_id}".encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """A piece of a document: `document.text[start:end] == text`."""
+
+    chunk_id: str
+    document_id: str
+    collection: str
+    position: int
+    """0 for the first chunk of its document."""
+    start: int
+    end: int
+    text: str
+    heading_path: tuple[str, ...] = ()
+    page: int | None = None
+    """Page on which the chunk starts, for sources that have pages."""
+
+
+def chunk_id(document: str, position: int, text: str) -> str:
+    """Return the id of a chunk: from its document, position and text, so that re-ingesting keeps it."""
+    return hashlib.sha256(f"{document}\0{position}\0{text}".encode()).hexdigest()[:20]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRecord:
+    """What the store knows of a document besides its text."""
+
+    document_id: str
+    collection: str
+    source_id: str
+    title: str
+    url: str | None
+    media_type: str
+    language: str
+    metadata: Metadata
+    digest: str
+    chunks: int
+    characters: int
+    pages: int
+    updated_at: datetime
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collection:
+    """A named set of documents that share one embedding space."""
+
+    name: str
+    description: str = ""
+    fingerprint: str = ""
+    """The embedding space, see `refdesk.embedding.Fingerprint`; empty until something is stored."""
+    documents: int = 0
+    chunks: int = 0
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Who asks: the collections that a read may touch. An unknown name is an error, never everything."""
+
+    collections: tuple[str, ...] = (DEFAULT_COLLECTION,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A chunk that was found. Higher scores are better; a score that was not computed is None."""
+
+    chunk: Chunk
+    title: str
+    url: str | None
+    source_id: str
+    metadata: Metadata = field(default_factory=dict)
+    rank: int = 0
+    """1 for the best hit of its list."""
+    vector_score: float | None = None
+    """Cosine similarity of query and chunk, -1 to 1."""
+    keyword_score: float | None = None
+    """BM25, above 0."""
+    fused_score: float | None = None
+    """Orders one result list; means nothing outside it and is never compared with a threshold."""
+    rerank_score: float | None = None
+
+    @property
+    def found_by(self) -> tuple[str, ...]:
+        """The arms that found this hit: `vector`, `keyword`, both, or neither for a neighbour."""
+        arms = (("vector", self.vector_score), ("keyword", self.keyword_score))
+        return tuple(name for name, score in arms if score is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteReceipt:
+    """What a delete removed, counted in the store after it was done."""
+
+    collection: str
+    documents: int
+    chunks: int
+    source_ids: tuple[str, ...] = ()

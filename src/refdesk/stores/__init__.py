@@ -1,0 +1,176 @@
+"""Keep and find chunks.
+
+`Store` is the contract, `refdesk.testing.stores` its conformance suite. Implementations:
+
+- `lance` (default): a folder with LanceDB tables for chunks and SQLite as control plane
+
+Every read goes through a `Reader`, and a reader exists only for a `Scope`: there is no read without one.
+A reader sees one published state, in all of its searches, however much is written meanwhile.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from refdesk.documents import (
+    Chunk,
+    Collection,
+    DeleteReceipt,
+    Document,
+    DocumentRecord,
+    Hit,
+    Metadata,
+    Scope,
+)
+from refdesk.filters import Filter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDocument:
+    """A document with all that the store keeps of it."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    tokens: tuple[str, ...]
+    """Per chunk, the keyword tokens joined by single spaces."""
+    vectors: NDArray[np.float32]
+    """Shape (chunks, dimension)."""
+    token_vectors: tuple[NDArray[np.int8], ...] = ()
+    """Per chunk, shape (tokens, dimension), quantised by `refdesk.embedding.tokens`; empty where not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What the ledger says of a source that is stored."""
+
+    source_id: str
+    digest: str
+    chunks: int
+    metadata: Metadata = field(default_factory=dict)
+    title: str = ""
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What the ledger says of a source that failed when it was last tried."""
+
+    source_id: str
+    reason: str
+    message: str
+    digest: str = ""
+
+
+class Reader(Protocol):
+    """Read one published state within a scope. Errors: `StoreError`; a failure is never an empty list."""
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Languages of the documents in scope, most frequent first; queries are analysed for these."""
+        ...
+
+    async def vector_search(
+        self, vector: NDArray[np.float32], *, top_k: int, filter: Filter | None = None
+    ) -> tuple[Hit, ...]:
+        """Return the `top_k` nearest chunks that match, with `vector_score` (cosine) and `rank`.
+
+        `top_k` hits come back whenever that many chunks match, however selective the filter.
+        """
+        ...
+
+    async def keyword_search(
+        self, tokens: Sequence[str], *, top_k: int, filter: Filter | None = None
+    ) -> tuple[Hit, ...]:
+        """Return chunks by BM25 (lucene variant, k1 1.2, b 0.75), with `keyword_score` above 0 and `rank`."""
+        ...
+
+    async def neighbours(self, chunk: Chunk, *, before: int = 1, after: int = 1) -> tuple[Chunk, ...]:
+        """Return the chunks around one, in order, the chunk itself included."""
+        ...
+
+    async def token_vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, NDArray[np.int8]]:
+        """Return the stored token vectors; ids whose document was ingested without them are missing."""
+        ...
+
+    async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
+        """Return the stored vectors of chunks in scope."""
+        ...
+
+    async def document(self, document_id: str) -> Document:
+        """Return a document with its text. Errors: `NotFound`, also where it is outside the scope."""
+        ...
+
+    async def chunks(self, document_id: str) -> tuple[Chunk, ...]:
+        """Return the chunks of a document in order. Errors: `NotFound`."""
+        ...
+
+    async def documents(
+        self, *, filter: Filter | None = None, offset: int = 0, limit: int | None = None
+    ) -> tuple[DocumentRecord, ...]:
+        """Return what is known of the documents, ordered by collection and source id."""
+        ...
+
+    async def count(self, filter: Filter | None = None) -> tuple[int, int]:
+        """Count the matching documents and their chunks, in the store itself."""
+        ...
+
+
+class Store(Protocol):
+    """Keep collections of documents. Errors: `StoreError`, `StoreLocked`, `NotFound`, `EmbeddingMismatch`."""
+
+    async def create(self, name: str, *, description: str = "") -> Collection:
+        """Create a collection, or return it where it exists (a new description then replaces the old)."""
+        ...
+
+    async def collections(self) -> tuple[Collection, ...]: ...
+
+    async def collection(self, name: str) -> Collection:
+        """Return a collection. Errors: `NotFound`, with the nearest name."""
+        ...
+
+    async def drop(self, name: str) -> DeleteReceipt:
+        """Delete a collection with all it holds."""
+        ...
+
+    async def write(
+        self, collection: str, documents: Sequence[StoredDocument], *, fingerprint: str, dimension: int
+    ) -> None:
+        """Add or replace documents, all or none. When this returns, they survive a crash of the machine.
+
+        Readers see a document's old chunks or its new ones, never a mixture and never nothing.
+        Errors: `EmbeddingMismatch` where the collection was made in another space.
+        """
+        ...
+
+    async def update(self, collection: str, entries: Sequence[Entry]) -> None:
+        """Change title, url and metadata of stored documents whose text is the same."""
+        ...
+
+    async def delete(self, collection: str, source_ids: Sequence[str]) -> DeleteReceipt:
+        """Delete documents, also such that have no chunks. Errors: `NotFound` where an id is unknown."""
+        ...
+
+    async def entries(self, collection: str) -> Mapping[str, Entry]:
+        """Return the ledger: source id to what is stored."""
+        ...
+
+    async def failures(self, collection: str) -> Mapping[str, Failure]:
+        """Return the sources that failed when they were last tried."""
+        ...
+
+    async def record_failures(self, collection: str, failures: Sequence[Failure]) -> None:
+        """Note failures. A later `write` or `delete` of the same source clears its note."""
+        ...
+
+    async def reader(self, scope: Scope) -> Reader:
+        """Open the published state for a scope. Errors: `NotFound` for an unknown collection."""
+        ...
+
+    async def optimise(self) -> None:
+        """Bring indexes up to date and drop what old versions hold; done under the write lock."""
+        ...
+
+    async def aclose(self) -> None: ...
