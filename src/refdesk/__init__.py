@@ -1,3 +1,3 @@
-"""A reference desk for a body of documents: it answers with checked citations, or says that it does not know."""
+"""A reference desk for documents: it answers with checked citations, or says that it does not know."""
 
 __version__ = "0.1.0"

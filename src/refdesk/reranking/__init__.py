@@ -1,7 +1,7 @@
 """Hits to better ordered hits.
 
 `Reranker` is the contract. Implementations: `maxsim` (default, late interaction over the embedder's token
-vectors), `cross_encoder` (a local ONNX or sentence-transformers folder), `http` (TEI and Cohere-style servers).
+vectors), `cross_encoder` (a local ONNX or sentence-transformers folder), `http` (TEI and Cohere-style).
 """
 
 from collections.abc import Sequence
