@@ -5,7 +5,8 @@ from typing import Literal
 
 from refdesk.context import Answer
 
-Outcome = Literal["added", "updated", "unchanged", "failed", "removed"]
+Outcome = Literal["added", "updated", "unchanged", "skipped", "failed", "removed"]
+"""`skipped`: nothing to index in it (no text, or a format without text), which is no error."""
 
 
 @dataclass(frozen=True, slots=True)

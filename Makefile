@@ -1,0 +1,46 @@
+# `make` lists the targets. Nothing here needs more than make, Python 3.11+ and the package registry.
+PYTHON ?= python3
+PY := .venv/bin/python
+export PYTHONDONTWRITEBYTECODE :=
+.DEFAULT_GOAL := help
+.PHONY: help install models demo check test bench lock docs clean
+
+help: ## List the targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+install: .venv/installed ## Create .venv with the locked dependencies and refdesk itself
+
+.venv/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("refdesk needs Python 3.11 or newer, found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
+	test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements.lock
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch .venv/installed
+
+models: .venv/installed ## Fetch and verify the default embedding model (83 MB, once)
+	$(PY) -m refdesk models pull
+
+demo: models ## Ingest real documents and ask three questions
+	sh examples/demo/run.sh $(PY)
+
+check: .venv/installed ## Lint, format, types, import layers, generated docs
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(PY) -c 'from importlinter.cli import lint_imports_command as run; run()'
+	$(PY) docs/generate.py --check
+
+test: models ## Run the tests
+	$(PY) -m pytest
+
+bench: models ## Print speed figures
+	$(PY) benchmarks/run.py
+
+docs: .venv/installed ## Write the generated parts of the docs
+	$(PY) docs/generate.py
+
+lock: ## Resolve the dependencies anew into requirements.lock (needs uv)
+	uv pip compile pyproject.toml --extra llm --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --upgrade --output-file requirements.lock
+
+clean: ## Remove what make made
+	rm -rf .venv .refdesk examples/demo/library examples/demo/sources .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

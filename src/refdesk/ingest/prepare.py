@@ -1,0 +1,87 @@
+"""One source item to a document with its chunks, and the digest that tells whether it changed."""
+
+import hashlib
+from dataclasses import dataclass, replace
+
+from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
+from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text
+from refdesk.documents import Chunk, Document, Metadata
+from refdesk.parsing import PARSER_VERSION, Parsed
+from refdesk.parsing.text import clean
+from refdesk.sources import SourceItem
+from refdesk.stores import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A document that only lacks its vectors."""
+
+    document: Document
+    chunks: tuple[Chunk, ...]
+    tokens: tuple[str, ...]
+    texts: tuple[str, ...]
+    """Per chunk, what is embedded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """How items become chunks; a change of it makes every document a new one."""
+
+    chunker: Chunker
+    fingerprint: str
+    token_vectors: bool = False
+
+    def digest(self, item: SourceItem) -> str:
+        """Return the sha256 of an item's content and of all that shapes its chunks and vectors."""
+        how = (
+            PARSER_VERSION,
+            CHUNKER_VERSION,
+            ANALYSER_VERSION,
+            self.fingerprint,
+            str(self.chunker.size),
+            str(self.token_vectors),
+            item.name.rpartition(".")[2].lower(),
+            item.media_type,
+            item.title,
+            item.language,
+        )
+        content = item.data if item.data is not None else (item.text or "").encode("utf-8", "surrogatepass")
+        return hashlib.sha256("\0".join(how).encode() + b"\0" + content).hexdigest()
+
+    def document(self, item: SourceItem, parsed: Parsed, collection: str) -> Document:
+        """Join what the source knows of an item with what its parser found; the source wins."""
+        return Document(
+            collection=collection,
+            source_id=item.source_id,
+            title=item.title or parsed.title or item.name,
+            text=parsed.text,
+            url=item.url,
+            media_type=parsed.media_type,
+            language=item.language or detect_language(parsed.text[:4000]),
+            pages=parsed.pages,
+            headings=parsed.headings,
+            metadata={**parsed.metadata, **item.metadata},
+            digest=self.digest(item),
+            warnings=parsed.warnings,
+        )
+
+    def prepare(self, document: Document) -> Prepared:
+        """Cut a document into chunks, with the texts to embed and the tokens to index."""
+        chunks = self.chunker.chunks(document)
+        count, limit = self.chunker.count_tokens, self.chunker.limit
+        texts = tuple(embedded_text(document.title, chunk, count, limit) for chunk in chunks)
+        tokens = tuple(" ".join(analyse(text, document.language)) for text in texts)
+        return Prepared(document=document, chunks=chunks, tokens=tokens, texts=texts)
+
+
+def parsed_text(item: SourceItem) -> Parsed:
+    """Treat an item that already is text as a parsed one."""
+    text, warnings = clean(item.text or "")
+    return Parsed(text=text, media_type=item.media_type or "text/plain", warnings=warnings)
+
+
+def new_metadata(entry: Entry, item: SourceItem) -> Entry | None:
+    """Return the ledger's entry with the item's title, url and metadata, or None where they are the same."""
+    metadata: Metadata = item.metadata if item.text is not None else {**entry.metadata, **item.metadata}
+    changed = replace(entry, metadata=metadata, title=item.title or entry.title, url=item.url)
+    return None if changed == entry else changed

@@ -1,0 +1,184 @@
+"""Run an ingestion: parse ahead of the embedder, write in whole batches, count at the end.
+
+A batch is written at once or not at all, so an interrupted run keeps every batch that it reported, and the
+next run only does what is missing.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from refdesk.documents import Scope
+from refdesk.errors import RefdeskError, StoreError
+from refdesk.events import IngestEvent, IngestStarted, SourceFinished
+from refdesk.ingest.batch import Batch, Writer
+from refdesk.ingest.prepare import Prepared, Recipe, new_metadata, parsed_text
+from refdesk.ingest.summary import Summary
+from refdesk.parsing import FileInfo, Parsed
+from refdesk.parsing.pool import ParserPool
+from refdesk.sources import Source, SourceFailure, SourceItem
+from refdesk.stores import Entry, Failure, Store
+
+AHEAD = 8
+"""Documents that may wait for the embedder, and items that are parsed at once."""
+NOTHING_IN_IT = frozenset({"empty", "unsupported"})
+"""Parse reasons that make a source skipped instead of failed."""
+
+Finished = Prepared | SourceFinished
+
+
+@dataclass(kw_only=True)
+class Ingestion:
+    """One run over one source into one collection. Use it once.
+
+    Errors: `StoreError` and `StoreLocked` from the store, `EmbeddingMismatch`, `RemoteError` from the embedder.
+    What fails for a single source is recorded in the ledger and listed in the summary.
+    """
+
+    source: Source
+    collection: str
+    store: Store
+    writer: Writer
+    recipe: Recipe
+    parsers: ParserPool
+    prune: bool = False
+    on_event: Callable[[IngestEvent], None] = lambda event: None
+    tried: dict[str, SourceFinished] = field(default_factory=dict)
+    ledger: dict[str, Entry] = field(default_factory=dict)
+    updates: list[Entry] = field(default_factory=list)
+
+    async def run(self) -> Summary:
+        """Ingest what the source lists and return what became of it."""
+        began = time.perf_counter()
+        self.ledger = dict(await self.store.entries(self.collection))
+        self.on_event(IngestStarted(self.collection, self.source.count()))
+        await self._flow()
+        await self._record_failures()
+        if self.prune:
+            await self._remove_vanished()
+        await self.store.optimise()
+        return await self._summary(began)
+
+    async def _flow(self) -> None:
+        send, receive = anyio.create_memory_object_stream[Finished](AHEAD)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._read, send)
+            await self._write(receive)
+
+    async def _read(self, send: MemoryObjectSendStream[Finished]) -> None:
+        """List and parse the items, several at once, and pass on what must be embedded."""
+        slots = anyio.Semaphore(AHEAD)
+        seen: set[str] = set()
+        async with send, anyio.create_task_group() as tasks:
+            async for item in self.source.items():
+                if isinstance(item, SourceFailure):
+                    await send.send(SourceFinished(item.source_id, "failed", 0, item.reason, item.message))
+                elif item.source_id in seen:
+                    await send.send(_twice(item))
+                else:
+                    seen.add(item.source_id)
+                    await slots.acquire()
+                    tasks.start_soon(self._prepare, item, send, slots)
+
+    async def _prepare(
+        self, item: SourceItem, send: MemoryObjectSendStream[Finished], slots: anyio.Semaphore
+    ) -> None:
+        try:
+            await send.send(await self._prepared(item))
+        except RefdeskError as error:
+            reason = getattr(error, "reason", error.code)
+            outcome = "skipped" if reason in NOTHING_IN_IT else "failed"
+            await send.send(SourceFinished(item.source_id, outcome, 0, reason, str(error)))
+        finally:
+            slots.release()
+
+    async def _prepared(self, item: SourceItem) -> Finished:
+        entry = self.ledger.get(item.source_id)
+        if entry is not None and entry.digest == self.recipe.digest(item):
+            if changed := new_metadata(entry, item):
+                self.updates.append(changed)
+                return SourceFinished(item.source_id, "updated", entry.chunks, "metadata")
+            return SourceFinished(item.source_id, "unchanged", entry.chunks)
+        document = self.recipe.document(item, await self._parse(item), self.collection)
+        return await anyio.to_thread.run_sync(self.recipe.prepare, document)
+
+    async def _parse(self, item: SourceItem) -> Parsed:
+        if item.data is None:
+            return parsed_text(item)
+        return await self.parsers.parse(item.data, FileInfo(name=item.name, media_type=item.media_type))
+
+    async def _write(self, receive: MemoryObjectReceiveStream[Finished]) -> None:
+        batch = Batch()
+        async with receive:
+            async for finished in receive:
+                if isinstance(finished, SourceFinished):
+                    self._note(finished)
+                    continue
+                batch.add(finished)
+                if batch.full:
+                    await self._store(batch)
+                    batch = Batch()
+        await self._store(batch)
+
+    async def _store(self, batch: Batch) -> None:
+        updates, self.updates = self.updates, []
+        if updates:
+            await self.store.update(self.collection, updates)
+        await self.writer.write(self.collection, batch)
+        for one in batch.prepared:
+            known = one.document.source_id in self.ledger
+            outcome = "updated" if known else "added"
+            self._note(SourceFinished(one.document.source_id, outcome, len(one.chunks)))
+
+    def _note(self, finished: SourceFinished) -> None:
+        self.tried[finished.source_id] = finished
+        self.on_event(finished)
+
+    async def _record_failures(self) -> None:
+        failed = [
+            Failure(source_id=one.source_id, reason=one.reason, message=one.message)
+            for one in self.tried.values()
+            if one.outcome in ("failed", "skipped")
+        ]
+        if failed:
+            await self.store.record_failures(self.collection, failed)
+
+    async def _remove_vanished(self) -> None:
+        gone = [name for name in self.ledger if name not in self.tried and self.source.covers(name)]
+        if gone:
+            await self.store.delete(self.collection, gone)
+        for name in gone:
+            self._note(SourceFinished(name, "removed", self.ledger[name].chunks))
+
+    async def _summary(self, began: float) -> Summary:
+        """Count in the store, and refuse to report as done what it does not hold."""
+        entries = await self.store.entries(self.collection)
+        stored = ("added", "updated", "unchanged")
+        expected = {one.source_id: one.chunks for one in self.tried.values() if one.outcome in stored}
+        lost = sorted(name for name, chunks in expected.items() if _held(entries.get(name)) != chunks)
+        if lost:
+            raise StoreError(
+                f"{len(lost)} of {len(expected)} documents are not stored as written, the first is {lost[0]!r}.",
+                remedy="Ingest them again; if it happens twice, delete and rebuild the collection.",
+            )
+        documents, chunks = await (await self.store.reader(Scope((self.collection,)))).count()
+        return Summary(
+            collection=self.collection,
+            tried=tuple(self.tried.values()),
+            documents=documents,
+            chunks=chunks,
+            embedded=self.writer.embedded,
+            seconds=time.perf_counter() - began,
+        )
+
+
+def _held(entry: Entry | None) -> int | None:
+    return None if entry is None else entry.chunks
+
+
+def _twice(item: SourceItem) -> SourceFinished:
+    message = f"The source lists {item.source_id!r} twice; the first one was taken."
+    return SourceFinished(item.source_id, "failed", 0, "duplicate", message)

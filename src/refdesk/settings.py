@@ -1,0 +1,132 @@
+"""Frozen settings and where they come from: a call's options, then `REFDESK_*`, then refdesk.toml, then defaults.
+
+Settings only describe; `refdesk.desk` builds services from them.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Self, get_args, get_type_hints
+
+from refdesk.documents import DEFAULT_COLLECTION, MODES, Mode
+from refdesk.errors import SettingsError
+from refdesk.retrieval import FUSIONS, Fusion
+
+FILE = "refdesk.toml"
+PREFIX = "REFDESK_"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a desk is made of. Each field is a key of refdesk.toml and, in capitals after `REFDESK_`, a variable."""
+
+    library: str = "./.refdesk"
+    """Folder of the embedded store."""
+    collection: str = DEFAULT_COLLECTION
+    """Collection that is used where none is named."""
+    embedder: str = "minilm"
+    """Name, folder or server of the embedder, see docs/embedding.md."""
+    precision: str = "int8"
+    """`int8` (fast) or `fp32` weights of local embedders."""
+    reranker: str = "maxsim"
+    """Name, folder or server of the reranker, see docs/reranking.md; `none` for the order of retrieval."""
+    llm: str = ""
+    """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
+    mode: Mode = "hybrid"
+    fusion: Fusion = "zscore"
+    """How `hybrid` joins its two lists."""
+    top_k: int = 10
+    """Hits that a search returns."""
+    evidence: int = 6
+    """Hits that an answer is written from."""
+    candidates: int = 50
+    """Hits per arm that fusion and reranking see."""
+    chunk_tokens: int = 0
+    """Tokens of a chunk; 0 for as many as the embedder takes."""
+    token_vectors: bool = False
+    """Keep token vectors at ingestion: reranking takes milliseconds, the store grows by about 40 KB a chunk."""
+    parse_seconds: float = 120.0
+    """Time limit for reading one file."""
+    parse_megabytes: int = 1536
+    """Memory limit of a process that reads files."""
+    cache: str = ""
+    """Folder of model weights; empty for the user's cache folder."""
+
+    @classmethod
+    def load(
+        cls,
+        options: Mapping[str, Any] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        folder: Path | None = None,
+    ) -> Self:
+        """Read the settings. Errors: `SettingsError` with the source, the value and what is allowed."""
+        settings = cls()
+        path = (folder or Path.cwd()) / FILE
+        if path.is_file():
+            settings = settings.merged(_from_file(path), str(path))
+        settings = settings.merged(_from_environ(os.environ if environ is None else environ), "environment")
+        given = {key: value for key, value in (options or {}).items() if value is not None}
+        return settings.merged(given, "options")
+
+    def merged(self, values: Mapping[str, Any], origin: str) -> Self:
+        """Return these settings with some replaced."""
+        return replace(self, **{key: _checked(key, value, origin) for key, value in values.items()})
+
+
+KINDS: Mapping[str, Any] = get_type_hints(Settings)
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "mode": MODES,
+    "fusion": FUSIONS,
+    "precision": ("int8", "fp32"),
+}
+LEAST: Mapping[str, float] = {"top_k": 1, "evidence": 1, "candidates": 1, "parse_seconds": 1, "parse_megabytes": 256}
+
+
+def _from_file(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise SettingsError(f"Cannot read {path}: {error}.", remedy="Mend the file or remove it.") from error
+
+
+def _from_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
+    named = {PREFIX + field.name.upper(): field.name for field in fields(Settings)}
+    return {named[key]: value for key, value in environ.items() if key in named and value != ""}
+
+
+def _checked(key: str, value: Any, origin: str) -> Any:
+    if key not in KINDS:
+        near = get_close_matches(key, KINDS, 1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(KINDS)}."
+        raise SettingsError(f"Unknown setting {key!r} in {origin}.", remedy=hint)
+    converted = _converted(key, value, origin)
+    if key in CHOICES and converted not in CHOICES[key]:
+        raise _wrong(key, value, origin, "one of " + ", ".join(CHOICES[key]))
+    if converted != "" and key in LEAST and converted < LEAST[key]:
+        raise _wrong(key, value, origin, f"at least {LEAST[key]}")
+    return converted
+
+
+def _converted(key: str, value: Any, origin: str) -> Any:
+    kind = KINDS[key]
+    if get_args(kind):
+        return str(value)
+    if kind is bool and isinstance(value, str):
+        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        if value.lower() not in words:
+            raise _wrong(key, value, origin, "true or false")
+        return words[value.lower()]
+    if isinstance(value, kind) and (kind is bool) == isinstance(value, bool):
+        return value
+    try:
+        return kind(value if isinstance(value, str | int | float) and not isinstance(value, bool) else str(value))
+    except ValueError as error:
+        raise _wrong(key, value, origin, f"a value of type {kind.__name__}") from error
+
+
+def _wrong(key: str, value: Any, origin: str, allowed: str) -> SettingsError:
+    return SettingsError(f"Setting {key!r} from {origin} is {value!r}; allowed: {allowed}.", remedy="Change it there.")
