@@ -1,0 +1,88 @@
+"""The calls of `refdesk.desk.Desk` for code without an event loop. Works in scripts, threads and notebooks."""
+
+import queue
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack
+from functools import partial, wraps
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from anyio.from_thread import start_blocking_portal
+
+from refdesk.desk import Desk, aopen
+from refdesk.desk.front import Path
+from refdesk.events import AnswerEvent
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _blocking(
+    method: Callable[Concatenate[Desk, P], Awaitable[T]],
+) -> Callable[Concatenate["BlockingDesk", P], T]:
+    """Make the blocking twin of a method, with the same parameters and docstring."""
+
+    @wraps(method)
+    def call(self: "BlockingDesk", *args: P.args, **options: P.kwargs) -> T:
+        return self._run(partial(method, self._desk, *args, **options))
+
+    return call
+
+
+class BlockingDesk:
+    """A `Desk` whose calls return when they are done. Close it, or use it in `with`."""
+
+    def __init__(self, library: Path | None = None, **options: Any) -> None:
+        with ExitStack() as stack:
+            self._portal = stack.enter_context(start_blocking_portal())
+            opened = self._portal.wrap_async_context_manager(aopen(library, **options))
+            self._desk: Desk = stack.enter_context(opened)
+            self._stack = stack.pop_all()
+
+    ingest = _blocking(Desk.ingest)
+    ingest_text = _blocking(Desk.ingest_text)
+    search = _blocking(Desk.search)
+    ask = _blocking(Desk.ask)
+    documents = _blocking(Desk.documents)
+    document = _blocking(Desk.document)
+    delete = _blocking(Desk.delete)
+    collections = _blocking(Desk.collections)
+    collection = _blocking(Desk.collection)
+    create_collection = _blocking(Desk.create_collection)
+    delete_collection = _blocking(Desk.delete_collection)
+    failures = _blocking(Desk.failures)
+
+    def stream(self, question: str, **options: Any) -> Iterator[AnswerEvent]:
+        """Give the events of an answer, see `Desk.stream`. Leaving the loop early stops the work."""
+        box: queue.SimpleQueue[AnswerEvent | None] = queue.SimpleQueue()
+
+        async def pump() -> None:
+            try:
+                async for event in self._desk.stream(question, **options):
+                    box.put(event)
+            finally:
+                box.put(None)
+
+        task = self._portal.start_task_soon(pump)
+        try:
+            while (event := box.get()) is not None:
+                yield event
+            task.result()
+        finally:
+            task.cancel()
+
+    def close(self) -> None:
+        """Close the library. Calls after that fail."""
+        self._stack.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def _run(self, call: Callable[[], Awaitable[T]]) -> T:
+        task = self._portal.start_task_soon(call)
+        try:
+            return task.result()
+        finally:
+            task.cancel()

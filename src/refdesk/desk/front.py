@@ -1,0 +1,216 @@
+"""`Desk`: hand it documents, ask it questions. Async; `refdesk.blocking` has the same calls without an event loop."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+from refdesk.context import Answer
+from refdesk.desk.asking import ask
+from refdesk.desk.services import Services
+from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata, Mode, Scope
+from refdesk.errors import InputError
+from refdesk.events import AnswerEvent, Done, IngestEvent
+from refdesk.filters import And, Equals, Filter, In
+from refdesk.ingest import Summary
+from refdesk.llm import LLM
+from refdesk.retrieval import Fusion, Results, search
+from refdesk.settings import Settings
+from refdesk.sources import Source
+from refdesk.sources.files import Files
+from refdesk.sources.text import Text
+from refdesk.stores import Failure
+
+Collections = str | Sequence[str] | None
+Filters = Filter | Mapping[str, Any] | None
+Path = str | PathLike[str]
+
+
+class Desk:
+    """A library of documents and the calls on it. Make one with `aopen`."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+
+    @property
+    def settings(self) -> Settings:
+        return self.services.settings
+
+    async def ingest(
+        self,
+        *sources: Path | Source,
+        collection: str | None = None,
+        glob: str | None = None,
+        prune: bool = False,
+        on_event: Callable[[IngestEvent], None] = lambda event: None,
+    ) -> Summary:
+        """Bring files, folders or other sources into a collection, which is created where it is missing.
+
+        What is stored already costs nothing. `prune` removes documents whose file has vanished. A source that
+        fails is listed in the summary and does not stop the others.
+        """
+        if not sources:
+            raise InputError("Nothing to ingest was named.", remedy="Give a file, a folder or a source.")
+        name = collection or self.settings.collection
+        paths = [one for one in sources if isinstance(one, str | PathLike)]
+        given: list[Source] = [one for one in sources if not isinstance(one, str | PathLike)]
+        joined = [*([Files(paths, glob=glob)] if paths else []), *given]
+        return await self.services.ingest(joined, name, prune, on_event)
+
+    async def ingest_text(
+        self,
+        text: str,
+        *,
+        source_id: str,
+        title: str = "",
+        url: str | None = None,
+        metadata: Metadata | None = None,
+        collection: str | None = None,
+    ) -> Summary:
+        """Bring one text into a collection under an id of your own; the same id replaces it."""
+        source = Text(text, source_id=source_id, title=title, url=url, metadata=metadata or {})
+        return await self.ingest(source, collection=collection)
+
+    async def search(
+        self,
+        question: str,
+        *,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        fusion: Fusion | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        rerank: bool = False,
+    ) -> Results:
+        """Find chunks, best first, with an explanation of how they were found.
+
+        `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
+        """
+        wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
+        reader = await self.services.store.reader(self._scope(collections))
+        depth = max(wanted.top_k, wanted.candidates) if rerank else wanted.top_k
+        results = await search(
+            reader,
+            await self.services.embedder(),
+            question,
+            mode=wanted.mode,
+            fusion=wanted.fusion,
+            top_k=depth,
+            candidates=max(depth, wanted.candidates),
+            filter=as_filter(filters),
+        )
+        if not rerank:
+            return results
+        hits = await (await self.services.reranker(reader)).rerank(question, results.hits)
+        return replace(results, hits=hits[: wanted.top_k])
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        llm: "str | LLM | Callable[..., Any] | None" = None,
+    ) -> Answer:
+        """Answer from the documents, with checked citations, or refuse with a reason. `top_k` is how much evidence is read."""
+        events = self.stream(question, collections=collections, mode=mode, top_k=top_k, filters=filters, llm=llm)
+        async for event in events:
+            if isinstance(event, Done):
+                return event.answer
+        raise AssertionError("A stream of an answer ends with Done.")
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        llm: "str | LLM | Callable[..., Any] | None" = None,
+    ) -> AsyncIterator[AnswerEvent]:
+        """Answer as `ask` does, giving `Token` events while the text is written and `Done` at the end."""
+        wanted = self._settings(mode=mode, evidence=top_k)
+        scope = self._scope(collections)
+        async for event in ask(self.services, wanted, question, scope, as_filter(filters), llm):
+            yield event
+
+    async def documents(
+        self, *, collections: Collections = None, filters: Filters = None, offset: int = 0, limit: int | None = None
+    ) -> tuple[DocumentRecord, ...]:
+        """List documents by collection and source id, without their texts."""
+        reader = await self.services.store.reader(self._scope(collections))
+        return await reader.documents(filter=as_filter(filters), offset=offset, limit=limit)
+
+    async def document(self, name: str, *, collections: Collections = None) -> Document:
+        """Return one document with its text, by document id or source id. Errors: `NotFound`."""
+        reader = await self.services.store.reader(self._scope(collections))
+        return await reader.document(await self._document_id(name, collections))
+
+    async def delete(self, *names: str, collection: str | None = None) -> DeleteReceipt:
+        """Delete documents by document id or source id. Errors: `NotFound` where one is unknown; then none is deleted."""
+        where = collection or self.settings.collection
+        by_id = {one.document_id: one.source_id for one in await self.documents(collections=where)}
+        return await self.services.store.delete(where, [by_id.get(name, name) for name in names])
+
+    async def collections(self) -> tuple[Collection, ...]:
+        """List all collections."""
+        return await self.services.store.collections()
+
+    async def collection(self, name: str) -> Collection:
+        """Describe one collection. Errors: `NotFound`."""
+        return await self.services.store.collection(name)
+
+    async def create_collection(self, name: str, *, description: str = "") -> Collection:
+        """Create a collection, or change the description of an existing one."""
+        return await self.services.store.create(name, description=description)
+
+    async def delete_collection(self, name: str) -> DeleteReceipt:
+        """Delete a collection with all that it holds."""
+        return await self.services.store.drop(name)
+
+    async def failures(self, collection: str | None = None) -> Mapping[str, Failure]:
+        """Return the sources that failed when they were last ingested, with reasons."""
+        return await self.services.store.failures(collection or self.settings.collection)
+
+    async def aclose(self) -> None:
+        await self.services.aclose()
+
+    def _settings(self, **options: Any) -> Settings:
+        return self.settings.merged({key: value for key, value in options.items() if value is not None}, "the call")
+
+    def _scope(self, collections: Collections) -> Scope:
+        if collections is None:
+            return Scope((self.settings.collection,))
+        return Scope((collections,) if isinstance(collections, str) else tuple(collections))
+
+    async def _document_id(self, name: str, collections: Collections) -> str:
+        found = await self.documents(collections=collections, filters=Equals("source_id", name), limit=1)
+        return found[0].document_id if found else name
+
+
+def as_filter(filters: Filters) -> Filter | None:
+    """Turn a mapping into a filter that wants all its keys: a list means one of its values."""
+    if filters is None or not isinstance(filters, Mapping):
+        return filters
+    return And(tuple(_condition(key, value) for key, value in filters.items())) if filters else None
+
+
+def _condition(key: str, value: Any) -> Filter:
+    if isinstance(value, list | tuple | set | frozenset):
+        return In(key, tuple(value))
+    return Equals(key, value)
+
+
+@asynccontextmanager
+async def aopen(library: Path | None = None, **options: Any) -> AsyncIterator[Desk]:
+    """Open a library folder for async code. Options are the fields of `Settings`; the folder is made at the first write."""
+    settings = Settings.load({**options, "library": str(library) if library is not None else None})
+    services = await Services.open(settings)
+    try:
+        yield Desk(services)
+    finally:
+        await services.aclose()
