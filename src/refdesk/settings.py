@@ -83,7 +83,13 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "fusion": FUSIONS,
     "precision": ("int8", "fp32"),
 }
-LEAST: Mapping[str, float] = {"top_k": 1, "evidence": 1, "candidates": 1, "parse_seconds": 1, "parse_megabytes": 256}
+LEAST: Mapping[str, float] = {
+    "top_k": 1,
+    "evidence": 1,
+    "candidates": 1,
+    "parse_seconds": 1,
+    "parse_megabytes": 256,
+}
 
 
 def _from_file(path: Path) -> Mapping[str, Any]:
@@ -123,10 +129,14 @@ def _converted(key: str, value: Any, origin: str) -> Any:
     if isinstance(value, kind) and (kind is bool) == isinstance(value, bool):
         return value
     try:
-        return kind(value if isinstance(value, str | int | float) and not isinstance(value, bool) else str(value))
+        return kind(
+            value if isinstance(value, str | int | float) and not isinstance(value, bool) else str(value)
+        )
     except ValueError as error:
         raise _wrong(key, value, origin, f"a value of type {kind.__name__}") from error
 
 
 def _wrong(key: str, value: Any, origin: str, allowed: str) -> SettingsError:
-    return SettingsError(f"Setting {key!r} from {origin} is {value!r}; allowed: {allowed}.", remedy="Change it there.")
+    return SettingsError(
+        f"Setting {key!r} from {origin} is {value!r}; allowed: {allowed}.", remedy="Change it there."
+    )

@@ -13,7 +13,14 @@ from refdesk.errors import InputError
 CHUNKER_VERSION = "1"
 """Changes when the same document would give other chunks."""
 
-PLAIN_PREFIXES = ("text/plain", "application/pdf", "text/x-", "application/json", "application/xml", "text/xml")
+PLAIN_PREFIXES = (
+    "text/plain",
+    "application/pdf",
+    "text/x-",
+    "application/json",
+    "application/xml",
+    "text/xml",
+)
 """Media types whose text is no Markdown; a `#` in them is no heading."""
 
 SMALLEST = 16
@@ -34,7 +41,9 @@ class Chunker:
 
     def __post_init__(self) -> None:
         if self.limit < SMALLEST:
-            raise InputError(f"The embedder takes {self.limit} tokens a text; refdesk needs at least {SMALLEST}.")
+            raise InputError(
+                f"The embedder takes {self.limit} tokens a text; refdesk needs at least {SMALLEST}."
+            )
         if self.size is not None and not SMALLEST <= self.size <= self.limit:
             raise InputError(
                 f"Chunk size {self.size} is impossible with this embedder; allowed: {SMALLEST} to {self.limit} tokens.",
@@ -102,7 +111,9 @@ def _chunk(document: Document, position: int, start: int, text: str) -> Chunk:
 
 
 def _paths(document: Document) -> Sequence[tuple[str, ...]]:
-    return [heading_path(document.headings, heading.start, heading.start + 1) for heading in document.headings]
+    return [
+        heading_path(document.headings, heading.start, heading.start + 1) for heading in document.headings
+    ]
 
 
 def page_at(pages: Sequence[Page], offset: int) -> int | None:

@@ -75,3 +75,7 @@ class TokenEmbedder(Protocol):
     """An embedder that also gives the vectors of single tokens."""
 
     async def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]: ...
+
+    async def embed_documents_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        """Embed documents and give the vectors of their tokens from the same pass."""
+        ...

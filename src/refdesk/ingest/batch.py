@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from refdesk.embedding import Embedder, TokenEmbedder, Vectors
 from refdesk.embedding.tokens import quantise_tokens
@@ -51,11 +52,11 @@ class Writer:
     """Texts sent to the embedder so far."""
 
     async def write(self, collection: str, batch: Batch) -> None:
+        """Store a batch whole, with its vectors; an empty one costs nothing."""
         if not batch.prepared:
             return
         texts = batch.texts
-        vectors = await self._vectors(texts)
-        tokens = await self._token_vectors(texts)
+        vectors, tokens = await self._embed(texts)
         self.embedded += len(texts)
         await self.store.write(
             collection,
@@ -64,15 +65,38 @@ class Writer:
             dimension=self.embedder.fingerprint.dimension,
         )
 
-    async def _vectors(self, texts: Sequence[str]) -> Vectors:
+    async def _embed(self, texts: Sequence[str]) -> tuple[Vectors, list[NDArray[np.int8]]]:
         dimension = self.embedder.fingerprint.dimension
         if not texts:
-            return np.zeros((0, dimension), np.float32)
-        vectors = await self.embedder.embed_documents(texts)
+            return np.zeros((0, dimension), np.float32), []
+        if self.token_vectors and isinstance(self.embedder, TokenEmbedder):
+            vectors, tokens = await self.embedder.embed_documents_with_tokens(texts)
+        else:
+            vectors, tokens = await self.embedder.embed_documents(texts), []
         if vectors.shape != (len(texts), dimension):
             raise ModelError(
                 f"Embedding {len(texts)} texts gave vectors of shape {vectors.shape}; "
                 f"expected {(len(texts), dimension)}.",
                 remedy="Check the embedder; nothing of this batch was stored.",
             )
-        return vectors
+        return vectors, [quantise_tokens(one) for one in tokens]
+
+
+def _stored(
+    prepared: Sequence[Prepared], vectors: Vectors, tokens: Sequence[NDArray[np.int8]]
+) -> list[StoredDocument]:
+    """Give every document its own share of the vectors."""
+    stored, at = [], 0
+    for one in prepared:
+        share = slice(at, at + len(one.chunks))
+        stored.append(
+            StoredDocument(
+                document=one.document,
+                chunks=one.chunks,
+                tokens=one.tokens,
+                vectors=vectors[share],
+                token_vectors=tuple(tokens[share]),
+            )
+        )
+        at = share.stop
+    return stored

@@ -7,7 +7,7 @@ from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
 from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text
 from refdesk.documents import Chunk, Document, Metadata
 from refdesk.parsing import PARSER_VERSION, Parsed
-from refdesk.parsing.text import clean
+from refdesk.parsing.normalise import clean
 from refdesk.sources import SourceItem
 from refdesk.stores import Entry
 
@@ -76,8 +76,8 @@ class Recipe:
 
 def parsed_text(item: SourceItem) -> Parsed:
     """Treat an item that already is text as a parsed one."""
-    text, warnings = clean(item.text or "")
-    return Parsed(text=text, media_type=item.media_type or "text/plain", warnings=warnings)
+    cleaned = clean(item.text or "")
+    return Parsed(text=cleaned.text, media_type=item.media_type or "text/plain", warnings=cleaned.warnings)
 
 
 def new_metadata(entry: Entry, item: SourceItem) -> Entry | None:
