@@ -10,12 +10,12 @@ refdesk() { "$python" -m refdesk "$@"; }
 
 "$python" "$here/sources.py" "$here/sources"
 
-show ingest README.md docs --collection refdesk
+show ingest README.md docs --collection refdesk --prune
 refdesk ingest README.md docs --glob '*.md' --collection refdesk --prune
 show ingest python.jsonl --collection python
-refdesk ingest "$here/sources/python.jsonl" --collection python --prune
+refdesk ingest "$here/sources/python.jsonl" --collection python
 show ingest packages.jsonl --collection packages
-refdesk ingest "$here/sources/packages.jsonl" --collection packages --prune
+refdesk ingest "$here/sources/packages.jsonl" --collection packages
 
 ask() {
     printf '\n\033[1m$ refdesk ask "%s" --collection %s\033[0m\n' "$2" "$1"

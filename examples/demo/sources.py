@@ -9,14 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-MODULES = (
-    "argparse asyncio.queues asyncio.tasks base64 bisect calendar collections concurrent.futures configparser contextlib "
-    "copy csv dataclasses datetime decimal difflib email.message enum fnmatch fractions functools glob gzip hashlib heapq "
-    "http.client http.server inspect io ipaddress itertools json logging mailbox math mimetypes multiprocessing.pool "
-    "operator os os.path pathlib pickle queue random re sched secrets shelve shlex shutil signal smtplib socket sqlite3 "
-    "ssl statistics string subprocess tarfile tempfile textwrap threading time timeit tokenize traceback types unittest "
-    "urllib.parse urllib.request uuid venv warnings weakref xml.etree.ElementTree zipfile zlib"
-).split()
+MODULES = ["argparse", "asyncio.queues", "asyncio.tasks", "base64", "bisect", "calendar", "collections", "concurrent.futures", "configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "email.message", "enum", "fnmatch", "fractions", "functools", "glob", "gzip", "hashlib", "heapq", "http.client", "http.server", "inspect", "io", "ipaddress", "itertools", "json", "logging", "mailbox", "math", "mimetypes", "multiprocessing.pool", "operator", "os", "os.path", "pathlib", "pickle", "queue", "random", "re", "sched", "secrets", "shelve", "shlex", "shutil", "signal", "smtplib", "socket", "sqlite3", "ssl", "statistics", "string", "subprocess", "tarfile", "tempfile", "textwrap", "threading", "time", "timeit", "tokenize", "traceback", "types", "unittest", "urllib.parse", "urllib.request", "uuid", "venv", "warnings", "weakref", "xml.etree.ElementTree", "zipfile", "zlib"]
 
 
 def python_records() -> Iterator[dict[str, Any]]:
@@ -55,7 +48,9 @@ def package_records() -> Iterator[dict[str, Any]]:
 
 def write(path: Path, records: Iterable[dict[str, Any]]) -> None:
     unique = {record["id"]: record for record in records}
-    path.write_text("".join(json.dumps(unique[key], ensure_ascii=False) + "\n" for key in sorted(unique)), "utf-8")
+    path.write_text(
+        "".join(json.dumps(unique[key], ensure_ascii=False) + "\n" for key in sorted(unique)), "utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import queue
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
-from functools import partial, wraps
+from functools import partial, update_wrapper
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from anyio.from_thread import start_blocking_portal
@@ -21,10 +21,10 @@ def _blocking(
 ) -> Callable[Concatenate["BlockingDesk", P], T]:
     """Make the blocking twin of a method, with the same parameters and docstring."""
 
-    @wraps(method)
     def call(self: "BlockingDesk", *args: P.args, **options: P.kwargs) -> T:
         return self._run(partial(method, self._desk, *args, **options))
 
+    update_wrapper(call, method)
     return call
 
 

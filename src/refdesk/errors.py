@@ -17,6 +17,8 @@
 `code` is stable: the command line, the HTTP service and logs print it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import ClassVar
 
 
@@ -116,3 +118,15 @@ class StoreLocked(StoreError):
     """Another process holds the write lock."""
 
     code = "store_locked"
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Raise the first error of a task group by itself, so that callers see the error and not the group."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        first: BaseException = group
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        raise first from first.__cause__

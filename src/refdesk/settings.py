@@ -112,7 +112,7 @@ def _checked(key: str, value: Any, origin: str) -> Any:
     converted = _converted(key, value, origin)
     if key in CHOICES and converted not in CHOICES[key]:
         raise _wrong(key, value, origin, "one of " + ", ".join(CHOICES[key]))
-    if converted != "" and key in LEAST and converted < LEAST[key]:
+    if key in LEAST and not converted >= LEAST[key]:
         raise _wrong(key, value, origin, f"at least {LEAST[key]}")
     return converted
 

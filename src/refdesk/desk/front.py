@@ -88,7 +88,7 @@ class Desk:
         `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
         """
         wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
-        reader = await self.services.store.reader(self._scope(collections))
+        reader = await self.services.reader(self._scope(collections))
         depth = max(wanted.top_k, wanted.candidates) if rerank else wanted.top_k
         results = await search(
             reader,
@@ -102,7 +102,7 @@ class Desk:
         )
         if not rerank:
             return results
-        hits = await (await self.services.reranker(reader)).rerank(question, results.hits)
+        hits = await self.services.rerank(reader, question, results.hits)
         return replace(results, hits=hits[: wanted.top_k])
 
     async def ask(
@@ -115,8 +115,13 @@ class Desk:
         filters: Filters = None,
         llm: "str | LLM | Callable[..., Any] | None" = None,
     ) -> Answer:
-        """Answer from the documents, with checked citations, or refuse with a reason. `top_k` is how much evidence is read."""
-        events = self.stream(question, collections=collections, mode=mode, top_k=top_k, filters=filters, llm=llm)
+        """Answer from the documents, with checked citations, or refuse with a reason.
+
+        `top_k` is how many hits are read as evidence. Errors: `NotFound`, `ModelError`, `LLMError`, `StoreError`.
+        """
+        events = self.stream(
+            question, collections=collections, mode=mode, top_k=top_k, filters=filters, llm=llm
+        )
         async for event in events:
             if isinstance(event, Done):
                 return event.answer
@@ -139,48 +144,59 @@ class Desk:
             yield event
 
     async def documents(
-        self, *, collections: Collections = None, filters: Filters = None, offset: int = 0, limit: int | None = None
+        self,
+        *,
+        collections: Collections = None,
+        filters: Filters = None,
+        offset: int = 0,
+        limit: int | None = None,
     ) -> tuple[DocumentRecord, ...]:
         """List documents by collection and source id, without their texts."""
-        reader = await self.services.store.reader(self._scope(collections))
+        reader = await self.services.reader(self._scope(collections))
         return await reader.documents(filter=as_filter(filters), offset=offset, limit=limit)
 
     async def document(self, name: str, *, collections: Collections = None) -> Document:
         """Return one document with its text, by document id or source id. Errors: `NotFound`."""
-        reader = await self.services.store.reader(self._scope(collections))
+        reader = await self.services.reader(self._scope(collections))
         return await reader.document(await self._document_id(name, collections))
 
     async def delete(self, *names: str, collection: str | None = None) -> DeleteReceipt:
-        """Delete documents by document id or source id. Errors: `NotFound` where one is unknown; then none is deleted."""
+        """Delete documents by document id or source id.
+
+        Errors: `NotFound` where one is unknown; then none is deleted.
+        """
         where = collection or self.settings.collection
         by_id = {one.document_id: one.source_id for one in await self.documents(collections=where)}
-        return await self.services.store.delete(where, [by_id.get(name, name) for name in names])
+        store = await self.services.writable_store(make=False)
+        return await store.delete(where, [by_id.get(name, name) for name in names])
 
     async def collections(self) -> tuple[Collection, ...]:
         """List all collections."""
-        return await self.services.store.collections()
+        return await (await self.services.store()).collections()
 
     async def collection(self, name: str) -> Collection:
         """Describe one collection. Errors: `NotFound`."""
-        return await self.services.store.collection(name)
+        return await (await self.services.store()).collection(name)
 
     async def create_collection(self, name: str, *, description: str = "") -> Collection:
         """Create a collection, or change the description of an existing one."""
-        return await self.services.store.create(name, description=description)
+        return await (await self.services.writable_store()).create(name, description=description)
 
     async def delete_collection(self, name: str) -> DeleteReceipt:
         """Delete a collection with all that it holds."""
-        return await self.services.store.drop(name)
+        return await (await self.services.writable_store(make=False)).drop(name)
 
     async def failures(self, collection: str | None = None) -> Mapping[str, Failure]:
         """Return the sources that failed when they were last ingested, with reasons."""
-        return await self.services.store.failures(collection or self.settings.collection)
+        return await (await self.services.store()).failures(collection or self.settings.collection)
 
     async def aclose(self) -> None:
         await self.services.aclose()
 
     def _settings(self, **options: Any) -> Settings:
-        return self.settings.merged({key: value for key, value in options.items() if value is not None}, "the call")
+        return self.settings.merged(
+            {key: value for key, value in options.items() if value is not None}, "the call"
+        )
 
     def _scope(self, collections: Collections) -> Scope:
         if collections is None:
@@ -207,9 +223,12 @@ def _condition(key: str, value: Any) -> Filter:
 
 @asynccontextmanager
 async def aopen(library: Path | None = None, **options: Any) -> AsyncIterator[Desk]:
-    """Open a library folder for async code. Options are the fields of `Settings`; the folder is made at the first write."""
+    """Open a library folder for async code. Options are the fields of `Settings`.
+
+    The folder is made at the first write; models are loaded when they are first needed.
+    """
     settings = Settings.load({**options, "library": str(library) if library is not None else None})
-    services = await Services.open(settings)
+    services = Services(settings=settings)
     try:
         yield Desk(services)
     finally:

@@ -5,15 +5,15 @@ next run only does what is missing.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from refdesk.documents import Scope
-from refdesk.errors import RefdeskError, StoreError
-from refdesk.events import IngestEvent, IngestStarted, SourceFinished
+from refdesk.errors import RefdeskError, StoreError, plain_errors
+from refdesk.events import IngestEvent, IngestStarted, Outcome, SourceFinished
 from refdesk.ingest.batch import Batch, Writer
 from refdesk.ingest.prepare import Prepared, Recipe, new_metadata, parsed_text
 from refdesk.ingest.summary import Summary
@@ -32,13 +32,13 @@ Finished = Prepared | SourceFinished
 
 @dataclass(kw_only=True)
 class Ingestion:
-    """One run over one source into one collection. Use it once.
+    """One run over some sources into one collection. Use it once.
 
     Errors: `StoreError` and `StoreLocked` from the store, `EmbeddingMismatch`, `RemoteError` from the embedder.
     What fails for a single source is recorded in the ledger and listed in the summary.
     """
 
-    source: Source
+    sources: Sequence[Source]
     collection: str
     store: Store
     writer: Writer
@@ -46,15 +46,16 @@ class Ingestion:
     parsers: ParserPool
     prune: bool = False
     on_event: Callable[[IngestEvent], None] = lambda event: None
-    tried: dict[str, SourceFinished] = field(default_factory=dict)
+    tried: list[SourceFinished] = field(default_factory=list)
     ledger: dict[str, Entry] = field(default_factory=dict)
     updates: list[Entry] = field(default_factory=list)
 
     async def run(self) -> Summary:
-        """Ingest what the source lists and return what became of it."""
+        """Ingest what the sources list and return what became of it."""
         began = time.perf_counter()
         self.ledger = dict(await self.store.entries(self.collection))
-        self.on_event(IngestStarted(self.collection, self.source.count()))
+        total = sum(source.count() for source in self.sources)
+        self.on_event(IngestStarted(self.collection, total))
         await self._flow()
         await self._record_failures()
         if self.prune:
@@ -64,16 +65,17 @@ class Ingestion:
 
     async def _flow(self) -> None:
         send, receive = anyio.create_memory_object_stream[Finished](AHEAD)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._read, send)
-            await self._write(receive)
+        with plain_errors():
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(self._read, send)
+                await self._write(receive)
 
     async def _read(self, send: MemoryObjectSendStream[Finished]) -> None:
         """List and parse the items, several at once, and pass on what must be embedded."""
         slots = anyio.Semaphore(AHEAD)
         seen: set[str] = set()
         async with send, anyio.create_task_group() as tasks:
-            async for item in self.source.items():
+            async for item in self._items():
                 if isinstance(item, SourceFailure):
                     await send.send(SourceFinished(item.source_id, "failed", 0, item.reason, item.message))
                 elif item.source_id in seen:
@@ -83,6 +85,11 @@ class Ingestion:
                     await slots.acquire()
                     tasks.start_soon(self._prepare, item, send, slots)
 
+    async def _items(self) -> AsyncIterator[SourceItem | SourceFailure]:
+        for source in self.sources:
+            async for item in source.items():
+                yield item
+
     async def _prepare(
         self, item: SourceItem, send: MemoryObjectSendStream[Finished], slots: anyio.Semaphore
     ) -> None:
@@ -90,7 +97,7 @@ class Ingestion:
             await send.send(await self._prepared(item))
         except RefdeskError as error:
             reason = getattr(error, "reason", error.code)
-            outcome = "skipped" if reason in NOTHING_IN_IT else "failed"
+            outcome: Outcome = "skipped" if reason in NOTHING_IN_IT else "failed"
             await send.send(SourceFinished(item.source_id, outcome, 0, reason, str(error)))
         finally:
             slots.release()
@@ -130,34 +137,38 @@ class Ingestion:
         await self.writer.write(self.collection, batch)
         for one in batch.prepared:
             known = one.document.source_id in self.ledger
-            outcome = "updated" if known else "added"
+            outcome: Outcome = "updated" if known else "added"
             self._note(SourceFinished(one.document.source_id, outcome, len(one.chunks)))
 
     def _note(self, finished: SourceFinished) -> None:
-        self.tried[finished.source_id] = finished
+        self.tried.append(finished)
         self.on_event(finished)
 
     async def _record_failures(self) -> None:
         failed = [
             Failure(source_id=one.source_id, reason=one.reason, message=one.message)
-            for one in self.tried.values()
+            for one in self.tried
             if one.outcome in ("failed", "skipped")
         ]
         if failed:
             await self.store.record_failures(self.collection, failed)
 
     async def _remove_vanished(self) -> None:
-        gone = [name for name in self.ledger if name not in self.tried and self.source.covers(name)]
+        listed = {one.source_id for one in self.tried}
+        gone = [name for name in self.ledger if name not in listed and self._covers(name)]
         if gone:
             await self.store.delete(self.collection, gone)
         for name in gone:
             self._note(SourceFinished(name, "removed", self.ledger[name].chunks))
 
+    def _covers(self, source_id: str) -> bool:
+        return any(source.covers(source_id) for source in self.sources)
+
     async def _summary(self, began: float) -> Summary:
         """Count in the store, and refuse to report as done what it does not hold."""
         entries = await self.store.entries(self.collection)
         stored = ("added", "updated", "unchanged")
-        expected = {one.source_id: one.chunks for one in self.tried.values() if one.outcome in stored}
+        expected = {one.source_id: one.chunks for one in self.tried if one.outcome in stored}
         lost = sorted(name for name, chunks in expected.items() if _held(entries.get(name)) != chunks)
         if lost:
             raise StoreError(
@@ -167,7 +178,7 @@ class Ingestion:
         documents, chunks = await (await self.store.reader(Scope((self.collection,)))).count()
         return Summary(
             collection=self.collection,
-            tried=tuple(self.tried.values()),
+            tried=tuple(self.tried),
             documents=documents,
             chunks=chunks,
             embedded=self.writer.embedded,

@@ -1,9 +1,4 @@
-"""A small filter language over document fields and metadata: values, never strings of a database.
-
-A condition on a key that a document lacks is false; `Not` turns that into true. Where the value is a
-list, `Equals`, `In` and `Compare` hold when one of its items does. Dates and date-like strings compare
-as instants.
-"""
+"""The filters themselves."""
 
 from dataclasses import dataclass
 from typing import Literal

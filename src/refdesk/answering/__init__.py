@@ -1,0 +1,50 @@
+"""Evidence to an answer whose statements are cited.
+
+`Answerer` is the contract. Implementations:
+
+- `extractive` (no model): quotes the sentences that answer the question best, `refdesk.answering.extractive`
+- `generated`: a language model writes, the code cites, `refdesk.answering.generated`
+
+Both refuse with a reason where the evidence does not hold an answer.
+"""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Protocol
+
+from refdesk.context import Evidence, Zone
+from refdesk.documents import Page
+from refdesk.events import AnswerEvent
+
+Pages = Mapping[str, Sequence[Page]]
+"""Document id to the pages of the document, for documents that have pages."""
+
+NOTHING_FOUND = "nothing_found"
+"""Refusal: the search found no evidence."""
+BELOW_THRESHOLD = "below_threshold"
+"""Refusal: there is evidence, and it does not answer the question."""
+
+ABSTAINED = "abstained"
+"""Refusal: the model was asked and found no answer in the evidence."""
+
+
+class Answerer(Protocol):
+    """Answer a question from numbered evidence."""
+
+    @property
+    def name(self) -> str:
+        """What wrote the text, as `Answer.model` says it."""
+        ...
+
+    def stream(
+        self,
+        question: str,
+        evidence: Sequence[Evidence],
+        *,
+        zone: Zone = "unknown",
+        pages: Pages | None = None,
+    ) -> AsyncIterator[AnswerEvent]:
+        """Give `Token` events, then one `Done`; the tokens joined are `answer.text`.
+
+        `zone` says how far the evidence supports an answer where that was measured before. Errors: `LLMError`.
+        """
+        ...

@@ -1,0 +1,32 @@
+"""Say that there is no answer, and why."""
+
+from collections.abc import Iterator, Sequence
+
+from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
+from refdesk.context import Answer, Evidence
+from refdesk.events import AnswerEvent, Done, Token
+
+
+def refuse(
+    question: str, reason: str, evidence: Sequence[Evidence], *, model: str, warnings: Sequence[str] = ()
+) -> Iterator[AnswerEvent]:
+    """Give the events of an answer that refuses: zone `none`, no citations."""
+    text = TEXTS[reason]
+    yield Token(text)
+    yield Done(
+        Answer(
+            question=question,
+            text=text,
+            zone="none",
+            refusal=reason,
+            evidence=tuple(evidence),
+            warnings=tuple(warnings),
+            model=model,
+        )
+    )
+
+
+TEXTS = {
+    NOTHING_FOUND: "I found nothing about this in the documents.",
+    BELOW_THRESHOLD: "I do not know: nothing in the documents answers this well enough to quote.",
+}

@@ -1,0 +1,91 @@
+"""Read citation markers the way models really write them."""
+
+import re
+from dataclasses import dataclass
+
+_OPEN = "[【［〔"
+_CLOSE = "]】］〕"
+_LEXEME = re.compile(
+    r"(?P<open>[\[【［〔])"
+    r"|(?P<close>[\]】］〕])"
+    r"|(?P<number>\d{1,9}(?:†[^\[\]【】\s]*)?)"
+    r"|(?P<dash>[-–—])"
+    r"|(?P<space>[ \t,;&]+)"
+    r"|(?P<word>(?:\^|#|(?:sources?|evidence|excerpts?|passages?|documents?|refs?)\b[ .:#]*))",
+    re.IGNORECASE,
+)
+_WORD_START = re.compile(r"[A-Za-z]+\Z")
+_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
+_NUMBER = re.compile(r"([-–—]\s*)?(\d+)")
+_SOURCE_TAIL = re.compile(r"†[^\[\]【】\s]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A run of markers: `end` is where it stops in the text, `numbers` what it names, in order."""
+
+    end: int
+    numbers: tuple[int, ...]
+    unfinished: bool = False
+    """The text broke off inside the marker."""
+
+
+def is_open(character: str) -> bool:
+    return character in _OPEN
+
+
+def is_close(character: str) -> bool:
+    return character in _CLOSE
+
+
+def read_group(text: str, start: int, *, spare_close: bool, final: bool) -> Group | None | int:
+    """Read the marker run that opens at `start`.
+
+    Return the run, None where the bracket is no marker, or -1 where more text is needed to tell.
+    `spare_close` says that a surplus closing bracket belongs to the run rather than to the text around it.
+    """
+    depth, at, end, opened, digits = 0, start, start, 0, False
+    while at < len(text) and (lexeme := _LEXEME.match(text, at)):
+        kind = lexeme.lastgroup
+        if kind == "open":
+            depth, opened = depth + 1, max(opened, depth + 1)
+        elif kind == "close":
+            if depth == 0 and not (spare_close and at == end):
+                break
+            depth = max(0, depth - 1)
+            end = lexeme.end() if digits else end
+        elif depth == 0 and kind != "space":
+            break
+        digits = digits or kind == "number"
+        at = lexeme.end()
+    if not final and (at == len(text) or (depth and _WORD_START.match(text, at))):
+        return -1
+    if end > start:
+        return _finished(text[start:end], end, deepest=opened)
+    if depth and ((at == len(text) and final) or (digits and text[at : at + 1] == "\n")):
+        return Group(at, (), unfinished=True)
+    return None
+
+
+def _finished(written: str, end: int, *, deepest: int) -> Group | None:
+    numbers = _numbers(written)
+    listed = deepest == 1 and "," in written
+    if listed and written.count("[") == 1 and min(numbers) < 1:
+        return None  # an interval such as [0, 1], not a list of sources
+    return Group(end, numbers)
+
+
+def _numbers(written: str) -> tuple[int, ...]:
+    """Return the numbers of a marker run; a range gives all of its members, a minus a negative number."""
+    expanded = _RANGE.sub(_members, _SOURCE_TAIL.sub("", written))
+    return tuple(-int(digits) if minus else int(digits) for minus, digits in _NUMBER.findall(expanded))
+
+
+def _members(found: re.Match[str]) -> str:
+    low, high = int(found[1]), int(found[2])
+    if low > high or high - low > _LONGEST_RANGE:
+        return f"{low} {high}"
+    return " ".join(map(str, range(low, high + 1)))
+
+
+_LONGEST_RANGE = 50

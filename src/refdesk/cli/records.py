@@ -1,0 +1,70 @@
+"""Values to JSON: the names of the fields are the names of the library."""
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Set
+from dataclasses import fields, is_dataclass
+from datetime import date
+from enum import Enum
+from math import isfinite
+from os import PathLike, fspath
+from typing import Any, TextIO
+
+from refdesk.context import Answer
+from refdesk.documents import Hit
+
+UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+def write_json(value: object, stream: TextIO | None = None, *, indent: int | None = 2) -> None:
+    """Write one JSON document and a newline. Control characters are escaped, so it is safe to show."""
+    stream = stream or sys.stdout
+    unicode = (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
+    text = json.dumps(plain(value), ensure_ascii=not unicode, indent=indent, allow_nan=False)
+    stream.write(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+
+
+def plain(value: Any) -> Any:
+    """Turn dataclasses, mappings, sequences, dates and paths into what JSON has; NaN becomes null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple | Set):
+        return [plain(one) for one in value]
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    match value:
+        case Enum():
+            return plain(value.value)
+        case float() if not isfinite(value):
+            return None
+        case None | bool() | int() | float() | str():
+            return value
+        case date():
+            return value.isoformat()
+        case PathLike():
+            return fspath(value)
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays
+        return plain(value.tolist())
+    raise TypeError(f"No JSON form is known for {type(value).__name__}.")
+
+
+def answer_record(answer: Answer) -> dict[str, Any]:
+    """Return what `ask --json` prints: the answer with its citations, without the evidence's texts."""
+    names = ("citations", "zone", "refusal", "warnings", "timings", "model")
+    return {
+        "question": answer.question,
+        "answer": answer.text,
+        **{name: plain(getattr(answer, name)) for name in names},
+    }
+
+
+def hit_record(hit: Hit) -> dict[str, Any]:
+    """Return a hit with its chunk's fields beside its own."""
+    own = plain(hit)
+    chunk = own.pop("chunk")
+    return {"rank": own.pop("rank"), **chunk, **own, "found_by": list(hit.found_by)}

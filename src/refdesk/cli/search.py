@@ -1,0 +1,70 @@
+"""`refdesk search`: the chunks that are found, and how."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from refdesk.cli.conditions import joined
+from refdesk.cli.options import Collections, Filters, FusionChoice, ModeChoice, Question, TopK
+from refdesk.cli.records import hit_record, plain
+from refdesk.cli.session import Session, command
+from refdesk.cli.terminal import one_line, say
+
+if TYPE_CHECKING:
+    from refdesk.documents import Hit
+
+SNIPPET = 300
+"""Characters of a chunk that are shown; JSON has all of it."""
+
+Rerank = Annotated[bool, typer.Option("--rerank", help="Order the hits by the reranker.")]
+Explain = Annotated[bool, typer.Option("--explain", help="Say what each arm found and what filters removed.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "search")(search)
+
+
+async def search(
+    session: Session,
+    question: Question,
+    collections: Collections = None,
+    mode: ModeChoice = None,
+    fusion: FusionChoice = None,
+    top_k: TopK = None,
+    filters: Filters = None,
+    rerank: Rerank = False,
+    explain: Explain = False,
+) -> None:
+    """Find chunks, best first."""
+    filter = joined(filters)
+    async with session.desk() as desk:
+        results = await desk.search(
+            question,
+            collections=collections,
+            mode=mode,
+            fusion=fusion,
+            top_k=top_k,
+            filters=filter,
+            rerank=rerank,
+        )
+
+
+def show_hit(session: Session, hit: "Hit") -> None:
+    """Print where a hit is from, its scores and the beginning of its text."""
+    page = f", page {hit.chunk.page}" if hit.chunk.page is not None else ""
+    say(session.out, f"{hit.rank}. {one_line(hit.title)}{page} — {hit.url or hit.source_id}", "bold")
+    path = " › ".join(hit.chunk.heading_path)
+    say(session.out, "  ".join(filter(None, (path, scores(hit)))), indent=3)
+    say(session.out, one_line(hit.chunk.text, SNIPPET), indent=3)
+
+
+def scores(hit: "Hit") -> str:
+    """Return the scores that were computed, by name."""
+    named = {
+        "rerank": hit.rerank_score,
+        "fused": hit.fused_score,
+        "vector": hit.vector_score,
+        "keyword": hit.keyword_score,
+    }
+    return " ".join(f"{name} {score:.3f}" for name, score in named.items() if score is not None)

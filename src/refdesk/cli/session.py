@@ -1,0 +1,143 @@
+"""What every command shares: the global options, opening the library, and how it ends."""
+
+import inspect
+import os
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from refdesk.cli.exits import ExitCode, report
+from refdesk.cli.options import Json, Library, Verbose
+from refdesk.cli.records import write_json
+from refdesk.cli.terminal import console, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from refdesk.desk import Desk
+    from refdesk.settings import Settings
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One call of a command: its global options and where it prints."""
+
+    library: str | None
+    verbose: bool
+    json: bool
+    out: "Console"
+    err: "Console"
+
+    @asynccontextmanager
+    async def desk(self, **options: Any) -> "AsyncIterator[Desk]":
+        """Open the library; options are fields of `Settings`."""
+        from refdesk.desk import aopen
+
+        async with aopen(self.library, **options) as desk:
+            yield desk
+
+    def settings(self, **options: Any) -> "Settings":
+        from refdesk.settings import Settings
+
+        return Settings.load({"library": self.library, **options})
+
+    def print_json(self, value: object, *, indent: int | None = 2) -> None:
+        write_json(value, indent=indent)
+
+    def note(self, text: str) -> None:
+        """Print one line on stderr."""
+        self.err.file.write(one_line(text) + "\n")
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody sees progress."""
+        return self.err.is_terminal
+
+
+GLOBALS = {"library": (Library, None), "verbose": (Verbose, False), "as_json": (Json, False)}
+
+
+def command(app: typer.Typer, name: str) -> Callable[[Command], Command]:
+    """Add a command. Its function takes a `Session` before its own options and may be async."""
+
+    def register(function: Command) -> Command:
+        app.command(name)(_with_session(function))
+        return function
+
+    return register
+
+
+def _with_session(function: Callable[..., Any]) -> Callable[..., None]:
+    """Put the global options in the place of the session, so that they are declared once."""
+
+    @wraps(function)
+    def call(ctx: typer.Context, **given: Any) -> None:
+        named = {name: given.pop(name) for name in GLOBALS}
+        conclude(partial(function, _session(ctx, **named), **given), verbose=_verbose(ctx, named["verbose"]))
+
+    call.__signature__ = _signature(function)  # type: ignore[attr-defined]
+    call.__annotations__ = {}
+    return call
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    first, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    context = inspect.Parameter("ctx", first, annotation=typer.Context)
+    extra = [
+        inspect.Parameter(name, keyword, annotation=annotation, default=default)
+        for name, (annotation, default) in GLOBALS.items()
+    ]
+    return inspect.Signature([context, *own, *extra])
+
+
+def _session(ctx: typer.Context, *, library: str | None, verbose: bool, as_json: bool) -> Session:
+    return Session(
+        library=library or ctx.find_root().params.get("library"),
+        verbose=_verbose(ctx, verbose),
+        json=as_json,
+        out=console(),
+        err=console(stderr=True),
+    )
+
+
+def _verbose(ctx: typer.Context, given: bool) -> bool:
+    return given or bool(ctx.find_root().params.get("verbose"))
+
+
+def conclude(call: Callable[[], Any], *, verbose: bool) -> None:
+    """Run a command to its end; turn errors into a line and an exit code."""
+    try:
+        _run(call)
+        sys.stdout.flush()
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except BrokenPipeError:
+        _forget_output()
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except Exception as error:
+        raise typer.Exit(report(error, verbose=verbose)) from None
+
+
+def _run(call: Callable[[], Any]) -> None:
+    if not inspect.iscoroutinefunction(getattr(call, "func", call)):
+        call()
+        return
+    import anyio
+
+    anyio.run(call)
+
+
+def _forget_output() -> None:
+    """Point stdout at nothing: its reader is gone and has what it wanted."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

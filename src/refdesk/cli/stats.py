@@ -1,0 +1,49 @@
+"""`refdesk stats`: what a library holds, and what it takes."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from refdesk.cli.records import plain
+from refdesk.cli.session import Session, command
+from refdesk.cli.tables import megabytes, table
+from refdesk.cli.terminal import say
+
+if TYPE_CHECKING:
+    from refdesk.desk import Desk
+
+HEADINGS = ("collection", "documents", "chunks", "failures", "languages", "embedding")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    command(app, "stats")(stats)
+
+
+async def stats(session: Session) -> None:
+    """Count what collections hold and what failed."""
+    async with session.desk() as desk:
+        record = await _record(desk)
+    if session.json:
+        session.print_json(record)
+        return
+    rows = [
+        (one["name"], one["documents"], one["chunks"], one["failures"], one["languages"], one["fingerprint"])
+        for one in record["collections"]
+    ]
+    table(session.out, HEADINGS, rows)
+    say(session.out, f"{megabytes(record['bytes'])} in {record['library']}")
+
+
+async def _record(desk: "Desk") -> dict[str, Any]:
+    library = Path(desk.settings.library)
+    collections = [
+        {**plain(one), "failures": len(await desk.failures(one.name))} for one in await desk.collections()
+    ]
+    return {"library": str(library), "bytes": size(library), "collections": collections}
+
+
+def size(folder: Path) -> int:
+    """Return the bytes of all files in a folder, 0 where it is missing."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

@@ -1,0 +1,71 @@
+"""What an ingestion did, for people and as JSON."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from refdesk.cli.session import Session
+from refdesk.cli.tables import table
+from refdesk.cli.terminal import say
+from refdesk.events import Outcome, SourceFinished
+
+if TYPE_CHECKING:
+    from refdesk.ingest import Summary
+
+LISTED = 10
+"""Failures and skips that are listed one by one; more are grouped, except with -v."""
+
+
+def summary_record(summary: "Summary") -> dict[str, Any]:
+    """Return what `ingest --json` prints."""
+    return {
+        "collection": summary.collection,
+        "documents": summary.documents,
+        "chunks": summary.chunks,
+        "counts": {outcome: summary.counts.get(outcome, 0) for outcome in get_args(Outcome)},
+        "embedded": summary.embedded,
+        "seconds": round(summary.seconds, 3),
+        "failed": [_record(one) for one in summary.failures],
+        "skipped": [_record(one) for one in summary.skipped],
+    }
+
+
+def show_summary(session: Session, summary: "Summary") -> None:
+    """Print counts by outcome, failures and skips with reasons, and what the store holds."""
+    counts = ", ".join(
+        f"{outcome} {summary.counts[outcome]:,}" for outcome in get_args(Outcome) if outcome in summary.counts
+    )
+    say(session.out, f"{counts or 'nothing found'} in {summary.seconds:.1f} s")
+    _show_missed(session, [*summary.failures, *summary.skipped])
+    say(
+        session.out,
+        f"{summary.documents:,} documents, {summary.chunks:,} chunks in collection {summary.collection} "
+        "(counted in the store)",
+    )
+
+
+def _show_missed(session: Session, missed: Sequence[SourceFinished]) -> None:
+    if not missed:
+        return
+    say(session.out)
+    if len(missed) <= LISTED or session.verbose:
+        rows = [(one.outcome, one.reason, one.source_id, one.message) for one in missed]
+        table(session.out, ("outcome", "reason", "source", "message"), rows)
+    else:
+        table(session.out, ("outcome", "reason", "sources", "for example"), _grouped(missed))
+        session.note("-v lists them one by one.")
+    say(session.out)
+
+
+def _grouped(missed: Sequence[SourceFinished]) -> list[tuple[str, str, int, str]]:
+    first: dict[tuple[Outcome, str], str] = {}
+    for one in missed:
+        first.setdefault((one.outcome, one.reason), one.source_id)
+    sizes = Counter((one.outcome, one.reason) for one in missed)
+    return [
+        (outcome, reason, sizes[outcome, reason], example) for (outcome, reason), example in first.items()
+    ]
+
+
+def _record(one: SourceFinished) -> dict[str, str]:
+    return {"source_id": one.source_id, "reason": one.reason, "message": one.message}

@@ -1,0 +1,141 @@
+"""Settings to the services of a desk, each built when it is first needed."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from refdesk.answering import Answerer
+from refdesk.answering.extractive import ExtractiveAnswerer
+from refdesk.answering.generated import GeneratedAnswerer
+from refdesk.chunking import Chunker
+from refdesk.documents import Hit, Scope
+from refdesk.embedding import Embedder, TokenEmbedder
+from refdesk.embedding.names import embedder_for
+from refdesk.errors import SettingsError
+from refdesk.events import IngestEvent
+from refdesk.ingest import Ingestion, Recipe, Summary
+from refdesk.ingest.batch import Writer
+from refdesk.llm import LLM
+from refdesk.llm.names import llm_for
+from refdesk.parsing import ParseLimits
+from refdesk.parsing.pool import ParserPool
+from refdesk.reranking import Reranker
+from refdesk.reranking.names import reranker_for
+from refdesk.settings import Settings
+from refdesk.sources import Source
+from refdesk.stores import Reader, Store
+from refdesk.stores.lance import open_lance
+
+T = TypeVar("T")
+
+
+@dataclass(kw_only=True)
+class Services:
+    """The parts of one desk. Errors come when a part is first needed, not when the desk is opened."""
+
+    settings: Settings
+    built: dict[str, object] = field(default_factory=dict)
+    lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def store(self) -> Store:
+        """Return the store for reading. Errors: `NotFound` where the library does not exist yet."""
+        return await self._once("reading", lambda: open_lance(self.settings.library, read_only=True))
+
+    async def reader(self, scope: Scope) -> Reader:
+        """Open what is published now for a scope. Errors: `NotFound`."""
+        return await (await self.store()).reader(scope)
+
+    async def writable_store(self, *, make: bool = True) -> Store:
+        """Return the store for writing. Where there is no library it is made, or with `make=False` `NotFound`."""
+        if not make:
+            await self.store()
+        return await self._once("writing", lambda: open_lance(self.settings.library))
+
+    async def embedder(self) -> Embedder:
+        """Return the embedder. Errors: `ModelError` with the command that fetches it."""
+
+        async def build() -> Embedder:
+            return await anyio.to_thread.run_sync(self._embedder)
+
+        return await self._once("embedder", build)
+
+    def _embedder(self) -> Embedder:
+        cache = Path(self.settings.cache) if self.settings.cache else None
+        return embedder_for(self.settings.embedder, cache=cache, precision=self.settings.precision)
+
+    async def reranker(self, reader: Reader) -> Reranker | None:
+        """Return the reranker that reads stored token vectors through a reader; None where the setting is `none`."""
+        if self.settings.reranker == "none":
+            return None
+        embedder = await self.embedder()
+        return reranker_for(self.settings.reranker, embedder=embedder, reader=reader)
+
+    async def rerank(self, reader: Reader, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
+        """Reorder hits; without a reranker they keep their order. Errors: `ModelError`, `RemoteError`."""
+        reranker = await self.reranker(reader)
+        return tuple(hits) if reranker is None or not hits else await reranker.rerank(question, hits)
+
+    async def answerer(self, llm: str | LLM | Callable[..., Any]) -> Answerer:
+        """Return what writes answers: a language model, or the extractive answerer where none is named."""
+        if not llm:
+            return ExtractiveAnswerer(embedder=await self.embedder())
+        return GeneratedAnswerer(llm=llm_for(llm))
+
+    async def ingest(
+        self, sources: Sequence[Source], collection: str, prune: bool, on_event: Callable[[IngestEvent], None]
+    ) -> Summary:
+        """Run one ingestion with parts made from the settings."""
+        store, embedder = await self.writable_store(), await self.embedder()
+        await store.create(collection)
+        tokens = self._token_vectors(embedder)
+        ingestion = Ingestion(
+            sources=sources,
+            collection=collection,
+            store=store,
+            writer=Writer(store=store, embedder=embedder, token_vectors=tokens),
+            recipe=Recipe(
+                chunker=self._chunker(embedder), fingerprint=str(embedder.fingerprint), token_vectors=tokens
+            ),
+            parsers=await self._parsers(),
+            prune=prune,
+            on_event=on_event,
+        )
+        return await ingestion.run()
+
+    def _chunker(self, embedder: Embedder) -> Chunker:
+        return Chunker(embedder.count_tokens, embedder.max_tokens, self.settings.chunk_tokens or None)
+
+    def _token_vectors(self, embedder: Embedder) -> bool:
+        if self.settings.token_vectors and not isinstance(embedder, TokenEmbedder):
+            raise SettingsError(
+                f"Setting 'token_vectors' is on, and embedder {self.settings.embedder!r} gives no token vectors.",
+                remedy="Turn the setting off, or use a local embedder.",
+            )
+        return self.settings.token_vectors
+
+    async def _parsers(self) -> ParserPool:
+        limits = ParseLimits(
+            seconds=self.settings.parse_seconds, memory=self.settings.parse_megabytes * 1024 * 1024
+        )
+
+        async def build() -> ParserPool:
+            return ParserPool(limits=limits)
+
+        return await self._once("parsers", build)
+
+    async def _once(self, name: str, build: Callable[[], Awaitable[T]]) -> T:
+        async with self.lock:
+            if name not in self.built:
+                self.built[name] = await build()
+            return self.built[name]  # type: ignore[return-value]
+
+    async def aclose(self) -> None:
+        """Close what was built."""
+        while self.built:
+            _, one = self.built.popitem()
+            if close := getattr(one, "aclose", None):
+                await close()

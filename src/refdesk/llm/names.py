@@ -1,0 +1,87 @@
+"""Model strings and functions to language models."""
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from refdesk.errors import InputError
+from refdesk.llm import LLM
+from refdesk.llm.function import FunctionLLM
+from refdesk.llm.models import ModelLLM
+
+_STRING = re.compile(r"(?P<provider>[a-z][a-z0-9_-]*):(?P<model>.+?)(?:@(?P<url>https?://\S+))?")
+_OLLAMA_URL = "http://127.0.0.1:11434/v1"
+_REMEDY = (
+    "Write PROVIDER:NAME, for example openai:gpt-5-mini, anthropic:claude-haiku-4-5, google:gemini-2.5-flash, "
+    "ollama:llama3.2, or openai:NAME@http://127.0.0.1:8000/v1 for a server that speaks OpenAI's protocol."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A model string in its parts: `provider:model` or `provider:model@base_url`."""
+
+    provider: str
+    model: str
+    base_url: str | None = None
+
+    def __str__(self) -> str:
+        where = f"@{_without_user(self.base_url)}" if self.base_url else ""
+        return f"{self.provider}:{self.model}{where}"
+
+
+def llm_for(value: str | Callable[[str], Any] | LLM) -> LLM:
+    """Return a language model for a model string, a function from prompt to reply, or a model itself.
+
+    Errors: `InputError` where the value is none of these. Nothing is imported or called yet.
+    """
+    if isinstance(value, str):
+        return _from_string(value)
+    if hasattr(value, "stream") and hasattr(value, "name"):
+        return value
+    if callable(value):
+        return FunctionLLM(value)
+    raise InputError(f"{type(value).__name__} cannot be used as a language model.", remedy=_REMEDY)
+
+
+def parse_model_name(value: str) -> ModelName:
+    """Read a model string. Errors: `InputError`."""
+    found = _STRING.fullmatch(value.strip())
+    if not found:
+        raise InputError(f"The model string {value!r} cannot be read.", remedy=_REMEDY)
+    name = ModelName(found["provider"], found["model"], found["url"])
+    if name.base_url and name.provider not in _COMPATIBLE:
+        raise InputError(
+            f"The model string {str(name)!r} names a server, which only {', '.join(_COMPATIBLE)} models can.",
+            remedy=_REMEDY,
+        )
+    return name
+
+
+def _from_string(value: str) -> ModelLLM:
+    name = parse_model_name(value)
+    if name.provider == "ollama":
+        url = name.base_url or os.environ.get("OLLAMA_BASE_URL") or _OLLAMA_URL
+        return ModelLLM(name=str(name), model=name.model, base_url=url, key_variable="OLLAMA_API_KEY")
+    if name.provider in _COMPATIBLE and (url := name.base_url or os.environ.get("OPENAI_BASE_URL", "")):
+        own = bool(name.base_url) and not _is_openai(url)
+        key = "REFDESK_LLM_API_KEY" if own else "OPENAI_API_KEY"
+        return ModelLLM(name=str(name), model=name.model, base_url=url, key_variable=key)
+    return ModelLLM(name=str(name), model=f"{name.provider}:{name.model}")
+
+
+def _is_openai(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    return host == "openai.com" or host.endswith(".openai.com")
+
+
+def _without_user(url: str) -> str:
+    """Return an address without user name and password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
+
+
+_COMPATIBLE = ("openai", "openai-chat", "ollama")

@@ -1,0 +1,54 @@
+"""A single text as a source."""
+
+from collections.abc import AsyncIterator
+from typing import Literal
+
+from refdesk.documents import Metadata
+from refdesk.errors import InputError
+from refdesk.sources import SourceFailure, SourceItem
+
+MediaType = Literal["text/plain", "text/markdown", "text/html"]
+
+
+class Text:
+    """One text under an id of the caller's; the URL is the identity where there is no id.
+
+    Errors: `InputError` where both are missing.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        source_id: str = "",
+        title: str = "",
+        url: str | None = None,
+        media_type: MediaType = "text/plain",
+        language: str = "",
+        metadata: Metadata | None = None,
+    ) -> None:
+        identity = source_id or url
+        if not identity:
+            raise InputError("A text needs an identity.", remedy="Give a source_id or a url.")
+        # HTML has to be parsed, and so has Markdown for its headings; plain text is what it is.
+        parsed = media_type != "text/plain"
+        self._item = SourceItem(
+            source_id=identity,
+            name=identity,
+            data=text.encode("utf-8", "replace") if parsed else None,
+            text=None if parsed else text,
+            title=title,
+            url=url,
+            media_type=media_type,
+            language=language,
+            metadata=dict(metadata or {}),
+        )
+
+    def count(self) -> int:
+        return 1
+
+    async def items(self) -> AsyncIterator[SourceItem | SourceFailure]:
+        yield self._item
+
+    def covers(self, source_id: str) -> bool:
+        return source_id == self._item.source_id

@@ -1,0 +1,126 @@
+"""The embedded store: a folder with Lance tables for chunks and SQLite as control plane."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import to_thread
+
+from refdesk.documents import Collection, DeleteReceipt, Scope
+from refdesk.errors import InputError, StoreError
+from refdesk.stores import Entry, Failure, Reader, StoredDocument, control, ledger, lock, shelves, writer
+from refdesk.stores.reader import LanceReader, open_state
+from refdesk.stores.tables import Tables
+
+T = TypeVar("T")
+
+CHUNKS = "chunks"
+WAIT_SECONDS = 30.0
+RETENTION = timedelta(hours=1)
+"""How long a reader may keep a state that is not the newest any more."""
+
+
+async def open_lance(
+    path: str | Path, *, read_only: bool = False, wait: float = WAIT_SECONDS
+) -> "LanceStore":
+    """Open the library in a folder; it is made where there is none, unless `read_only`.
+
+    `wait` is how many seconds a write waits for another process to finish its own.
+    Errors: `NotFound` where there is nothing to read, `StoreError` for a damaged library or another format.
+    """
+
+    def prepare() -> LanceStore:
+        folder = Path(path).absolute()
+        if not read_only:
+            with control.translated(folder):
+                (folder / CHUNKS).mkdir(parents=True, exist_ok=True)
+            control.create(folder)
+        control.check(folder)
+        return LanceStore(folder, Tables(folder / CHUNKS), read_only=read_only, wait=wait)
+
+    return await to_thread.run_sync(prepare)
+
+
+class LanceStore:
+    """See `refdesk.stores.Store`. Use `open_lance` to make one."""
+
+    def __init__(self, folder: Path, chunks: Tables, *, read_only: bool, wait: float) -> None:
+        self.folder = folder
+        self._chunks = chunks
+        self._read_only = read_only
+        self._wait = wait
+
+    async def _write(self, work: Callable[[], T]) -> T:
+        if self._read_only:
+            raise StoreError(
+                f"Cannot write in the library {str(self.folder)!r}: it was opened to read only.",
+                remedy="Open it without read_only.",
+            )
+
+        def guarded() -> T:
+            with control.translated(self.folder):
+                return work()
+
+        async with lock.held(self.folder, wait=self._wait):
+            return await to_thread.run_sync(guarded)
+
+    async def _read(self, work: Callable[..., T], *arguments: object) -> T:
+        def guarded() -> T:
+            with control.reading(self.folder) as connection:
+                return work(connection, *arguments)
+
+        return await to_thread.run_sync(guarded)
+
+    async def create(self, name: str, *, description: str = "") -> Collection:
+        if not name.strip():
+            raise InputError(f"Cannot create a collection named {name!r}; a name is needed.")
+        await self._write(lambda: writer.create(self.folder, name, description))
+        return await self.collection(name)
+
+    async def collections(self) -> tuple[Collection, ...]:
+        return await self._read(shelves.collections)
+
+    async def collection(self, name: str) -> Collection:
+        return await self._read(shelves.collection, name)
+
+    async def drop(self, name: str) -> DeleteReceipt:
+        return await self._write(lambda: writer.drop(self.folder, name))
+
+    async def write(
+        self, collection: str, documents: Sequence[StoredDocument], *, fingerprint: str, dimension: int
+    ) -> None:
+        await self._write(
+            lambda: writer.write(
+                self.folder, self._chunks, collection, documents, fingerprint=fingerprint, dimension=dimension
+            )
+        )
+
+    async def update(self, collection: str, entries: Sequence[Entry]) -> None:
+        await self._write(lambda: writer.update(self.folder, collection, entries))
+
+    async def delete(self, collection: str, source_ids: Sequence[str]) -> DeleteReceipt:
+        return await self._write(lambda: writer.delete(self.folder, self._chunks, collection, source_ids))
+
+    async def entries(self, collection: str) -> Mapping[str, Entry]:
+        return await self._read(
+            lambda connection: ledger.entries(connection, shelves.shelf(connection, collection))
+        )
+
+    async def failures(self, collection: str) -> Mapping[str, Failure]:
+        return await self._read(
+            lambda connection: ledger.failures(connection, shelves.shelf(connection, collection))
+        )
+
+    async def record_failures(self, collection: str, failures: Sequence[Failure]) -> None:
+        await self._write(lambda: writer.note_failures(self.folder, collection, failures))
+
+    async def reader(self, scope: Scope) -> Reader:
+        state = await to_thread.run_sync(open_state, self.folder, self._chunks, scope)
+        return LanceReader(self.folder, state)
+
+    async def optimise(self, *, retention: timedelta = RETENTION) -> None:
+        await self._write(lambda: writer.optimise(self.folder, self._chunks, retention))
+
+    async def aclose(self) -> None:
+        """Nothing is held between calls; readers end by themselves."""

@@ -1,0 +1,74 @@
+-- The control plane of a library. What is not written here is not stored, whatever the chunk files hold.
+
+CREATE TABLE collections (
+  key         INTEGER PRIMARY KEY AUTOINCREMENT,
+  name        TEXT NOT NULL UNIQUE,
+  description TEXT NOT NULL,
+  folder      TEXT NOT NULL UNIQUE,        -- of its chunks, below `chunks/`
+  fingerprint TEXT NOT NULL DEFAULT '',    -- the embedding space; empty until something is stored
+  dimension   INTEGER NOT NULL DEFAULT 0,
+  version     INTEGER NOT NULL DEFAULT 0,  -- the published version of the chunks; 0 before the first
+  generation  INTEGER NOT NULL DEFAULT 0   -- counts the writes
+);
+
+CREATE TABLE documents (
+  key         INTEGER PRIMARY KEY AUTOINCREMENT,
+  collection  INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+  source_id   TEXT NOT NULL,
+  document_id TEXT NOT NULL UNIQUE,
+  title       TEXT NOT NULL,
+  url         TEXT,
+  media_type  TEXT NOT NULL,
+  language    TEXT NOT NULL,
+  metadata    TEXT NOT NULL,               -- JSON
+  digest      TEXT NOT NULL,
+  pages       TEXT NOT NULL,               -- JSON: [number, start, end]
+  headings    TEXT NOT NULL,               -- JSON: [level, title, start]
+  warnings    TEXT NOT NULL,               -- JSON
+  characters  INTEGER NOT NULL,
+  page_count  INTEGER NOT NULL,
+  chunks      INTEGER NOT NULL,
+  tokens      INTEGER NOT NULL,            -- of all its chunks
+  updated_at  TEXT NOT NULL,
+  UNIQUE (collection, source_id)
+);
+
+CREATE TABLE texts (
+  document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+  text     BLOB NOT NULL                   -- UTF-8, deflated
+);
+
+-- Metadata as filters see it: one row per value, `kind` and `value` as in `refdesk.filters.Typed`.
+CREATE TABLE facts (
+  key      TEXT NOT NULL,
+  kind     TEXT NOT NULL,
+  value             NOT NULL,
+  document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+  PRIMARY KEY (key, kind, value, document)
+) WITHOUT ROWID;
+CREATE INDEX facts_of_document ON facts (document);
+
+-- In how many chunks of a collection each token is: exact BM25 needs it, whatever state the text index is in.
+CREATE TABLE terms (
+  collection INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+  term       TEXT NOT NULL,
+  chunks     INTEGER NOT NULL,
+  PRIMARY KEY (collection, term)
+) WITHOUT ROWID;
+
+CREATE TABLE failures (
+  collection INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+  source_id  TEXT NOT NULL,
+  reason     TEXT NOT NULL,
+  message    TEXT NOT NULL,
+  digest     TEXT NOT NULL,
+  PRIMARY KEY (collection, source_id)
+) WITHOUT ROWID;
+
+-- Chunk versions that readers may still hold, and folders of dropped collections (version 0).
+CREATE TABLE superseded (
+  folder  TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  at      REAL NOT NULL,                   -- seconds since 1970
+  PRIMARY KEY (folder, version)
+) WITHOUT ROWID;

@@ -1,0 +1,223 @@
+"""The two searches over one published state, as blocking code: rows of the tables become hits."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from refdesk.documents import Hit
+from refdesk.errors import EmbeddingMismatch, InputError
+from refdesk.filters import Filter
+from refdesk.stores import bm25, filter_sql, ledger, records, rows, tables
+from refdesk.stores.shelves import Shelf
+from refdesk.stores.tables import Tables
+
+SPARE = 20
+"""Hits beyond those asked for, so that equal scores at the end can be put in order."""
+CANDIDATES = 200
+"""Least number of chunks scored for keywords: the text index may order by older statistics, scores do not."""
+CANDIDATES_PER_HIT = 4
+WIDEN = 4
+
+Scored = tuple[float, Hit]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One collection within a scope."""
+
+    shelf: Shelf
+    documents: int
+    chunks: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One published state within a scope: a transaction of the control file, and tables at its versions."""
+
+    connection: sqlite3.Connection
+    chunks: Tables
+    parts: tuple[Part, ...]
+
+    @property
+    def keys(self) -> list[int]:
+        return [part.shelf.key for part in self.parts]
+
+    def table(self, part: Part) -> tables.Table:
+        return self.chunks.at(part.shelf.folder, part.shelf.version)
+
+
+def selected(state: State, filter: Filter | None) -> Iterator[tuple[Part, pc.Expression | None]]:
+    """Yield the parts that hold matching chunks, with the condition on their rows; None where all match."""
+    for part in state.parts:
+        if not part.chunks:
+            continue
+        if filter is None:
+            yield part, None
+            continue
+        matching = filter_sql.matching(state.connection, [part.shelf.key], filter)
+        if matching:
+            yield part, _condition(state, part, matching)
+
+
+def _condition(state: State, part: Part, matching: Sequence[int]) -> pc.Expression | None:
+    """Name the documents that match or those that do not, whichever are fewer."""
+    if len(matching) == part.documents:
+        return None
+    if 2 * len(matching) <= part.documents:
+        return tables.only(matching)
+    others = set(records.all_keys(state.connection, part.shelf.key)).difference(matching)
+    return ~tables.only(sorted(others))
+
+
+def by_vector(
+    state: State, vector: NDArray[np.float32], *, top_k: int, filter: Filter | None
+) -> tuple[Hit, ...]:
+    """See `Reader.vector_search`."""
+    _refuse_top_k(top_k)
+    query = _unit(vector)
+    found: list[Scored] = []
+    for part, condition in selected(state, filter):
+        _refuse_dimension(part.shelf, query)
+        found += _near(state, part, query, top_k, condition)
+    return ranked(found, top_k, "vector_score")
+
+
+def _near(
+    state: State, part: Part, query: NDArray[np.float32], top_k: int, condition: pc.Expression | None
+) -> list[Scored]:
+    exact = part.chunks < tables.EXACT_BELOW
+
+    def ask(limit: int) -> tuple[pa.Table, list[float]]:
+        found = tables.nearest(
+            state.table(part), rows.CHUNK_COLUMNS, query, top_k=limit, condition=condition, exact=exact
+        )
+        return found, [max(-1.0, min(1.0, 1.0 - each)) for each in found["_distance"].to_pylist()]
+
+    return _best(state, ask, top_k, top_k + SPARE)
+
+
+def _best(
+    state: State, ask: Callable[[int], tuple[pa.Table, list[float]]], top_k: int, limit: int
+) -> list[Scored]:
+    """Return the best hits of a table; asks for more as long as equal scores might have been left out."""
+    found, scores = ask(limit)
+    while len(scores) == limit and sorted(scores, reverse=True)[top_k - 1] <= min(scores):
+        limit *= WIDEN
+        found, scores = ask(limit)
+    least = sorted(scores, reverse=True)[:top_k][-1:] or [0.0]
+    chosen = [number for number, score in enumerate(scores) if score >= least[0]]
+    return list(zip((scores[number] for number in chosen), hits(state, found.take(chosen)), strict=True))
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    length = float(np.linalg.norm(vector))
+    if vector.ndim != 1 or not np.isfinite(length):
+        raise InputError(f"Cannot search with a vector of shape {vector.shape} and length {length}.")
+    return np.asarray(vector / length if length else vector, dtype=np.float32)
+
+
+def _refuse_dimension(shelf: Shelf, query: NDArray[np.float32]) -> None:
+    if shelf.dimension != len(query):
+        raise EmbeddingMismatch(
+            f"The query has {len(query)} dimensions, the collection {shelf.name!r} has {shelf.dimension}"
+            f" ({shelf.fingerprint}).",
+            remedy="Ask with the embedder that the collection was made with.",
+        )
+
+
+def _refuse_top_k(top_k: int) -> None:
+    if top_k < 1:
+        raise InputError(f"Cannot return top_k={top_k!r} hits; 1 or more are allowed.")
+
+
+def by_keyword(state: State, tokens: Sequence[str], *, top_k: int, filter: Filter | None) -> tuple[Hit, ...]:
+    """See `Reader.keyword_search`. Scores follow from all chunks in scope, filtered or not."""
+    _refuse_top_k(top_k)
+    _refuse_spaces(tokens)
+    wanted = [token for token in tokens if token]
+    if not wanted:
+        return ()
+    statistics = _statistics(state, wanted)
+    known = [token for token in wanted if statistics.containing[token]]
+    if not known:
+        return ()
+    found: list[Scored] = []
+    for part, condition in selected(state, filter):
+        found += _worded(state, part, known, statistics, top_k, condition)
+    return ranked([each for each in found if each[0] > 0], top_k, "keyword_score")
+
+
+def _worded(
+    state: State,
+    part: Part,
+    tokens: Sequence[str],
+    statistics: bm25.Statistics,
+    top_k: int,
+    condition: pc.Expression | None,
+) -> list[Scored]:
+    weighed = bm25.weights(tokens, statistics)
+    columns = [*rows.CHUNK_COLUMNS, "tokens"]
+
+    def ask(limit: int) -> tuple[pa.Table, list[float]]:
+        found = tables.keyword(state.table(part), columns, tokens, top_k=limit, condition=condition)
+        texts = found["tokens"].to_pylist()
+        return found, [bm25.score(bm25.split(text), weighed, statistics) for text in texts]
+
+    return _best(state, ask, top_k, max(CANDIDATES, CANDIDATES_PER_HIT * top_k))
+
+
+def _refuse_spaces(tokens: Sequence[str]) -> None:
+    for token in tokens:
+        if any(space in token for space in " \t\n\r\f\v"):
+            raise InputError(f"Cannot search for the token {token!r}: a token holds no white space.")
+
+
+def _statistics(state: State, wanted: Sequence[str]) -> bm25.Statistics:
+    return bm25.Statistics(
+        chunks=sum(part.chunks for part in state.parts),
+        tokens=sum(part.tokens for part in state.parts),
+        containing=ledger.containing(state.connection, state.keys, wanted),
+    )
+
+
+def hits(state: State, found: pa.Table) -> list[Hit]:
+    """Return rows with the `CHUNK_COLUMNS` as hits without score."""
+    sources = records.sources(state.connection, found["doc_key"].to_pylist())
+    return [_hit(row, sources[row["doc_key"]]) for row in found.select(rows.CHUNK_COLUMNS).to_pylist()]
+
+
+def _hit(row: Mapping[str, object], source: records.Source) -> Hit:
+    return Hit(
+        chunk=rows.chunk(row, document_id=source.document_id, collection=source.collection),
+        title=source.title,
+        url=source.url,
+        source_id=source.source_id,
+        metadata=source.metadata,
+    )
+
+
+def ranked(found: Sequence[Scored], top_k: int, score: str) -> tuple[Hit, ...]:
+    """Order by score, equal scores by source and position, and number the best."""
+    ordered = sorted(found, key=lambda each: (-each[0], each[1].source_id, each[1].chunk.position))
+    return tuple(
+        _scored(hit, rank, score, value) for rank, (value, hit) in enumerate(ordered[:top_k], start=1)
+    )
+
+
+def _scored(hit: Hit, rank: int, score: str, value: float) -> Hit:
+    return Hit(
+        chunk=hit.chunk,
+        title=hit.title,
+        url=hit.url,
+        source_id=hit.source_id,
+        metadata=hit.metadata,
+        rank=rank,
+        vector_score=value if score == "vector_score" else None,
+        keyword_score=value if score == "keyword_score" else None,
+    )

@@ -1,0 +1,161 @@
+"""Collections in the control file. Plain functions over an open transaction."""
+
+import difflib
+import sqlite3
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from refdesk.documents import Collection
+from refdesk.errors import NotFound
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """A collection as writers and readers need it: where its chunks are, in which space, which version."""
+
+    key: int
+    name: str
+    folder: str
+    fingerprint: str
+    dimension: int
+    version: int
+    generation: int
+
+
+def create(connection: sqlite3.Connection, name: str, description: str) -> None:
+    """Add a collection, or give an existing one the description where that is not empty."""
+    connection.execute(
+        "INSERT INTO collections (name, description, folder) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
+        " SET description = excluded.description WHERE excluded.description <> ''",
+        (name, description, f"{uuid.uuid4().hex}.lance"),
+    )
+
+
+def shelf(connection: sqlite3.Connection, name: str) -> Shelf:
+    """Return a collection. Errors: `NotFound`, with the nearest name."""
+    found = connection.execute(
+        "SELECT key, name, folder, fingerprint, dimension, version, generation FROM collections"
+        " WHERE name = ?",
+        (name,),
+    ).fetchone()
+    if found is None:
+        raise _unknown(name, [known for (known,) in connection.execute("SELECT name FROM collections")])
+    return Shelf(*found)
+
+
+def all_shelves(connection: sqlite3.Connection) -> tuple[Shelf, ...]:
+    """Return all collections."""
+    names = connection.execute("SELECT name FROM collections ORDER BY name").fetchall()
+    return tuple(shelf(connection, name) for (name,) in names)
+
+
+def _unknown(name: str, known: Sequence[str]) -> NotFound:
+    nearest = difflib.get_close_matches(name, known, n=1)
+    if nearest:
+        remedy = f"Did you mean {nearest[0]!r}?"
+    elif known:
+        remedy = f"There are: {', '.join(sorted(known))}."
+    else:
+        remedy = "There is no collection yet; ingest something first: refdesk ingest PATH"
+    return NotFound(f"There is no collection {name!r}.", remedy=remedy)
+
+
+_COLLECTION = (
+    "SELECT c.name, c.description, c.fingerprint, count(d.key), coalesce(sum(d.chunks), 0), c.key"
+    " FROM collections AS c LEFT JOIN documents AS d ON d.collection = c.key"
+)
+
+
+def collections(connection: sqlite3.Connection) -> tuple[Collection, ...]:
+    """Return all collections by name, with counts."""
+    rows = connection.execute(f"{_COLLECTION} GROUP BY c.key ORDER BY c.name").fetchall()
+    return tuple(_collection(connection, *row) for row in rows)
+
+
+def collection(connection: sqlite3.Connection, name: str) -> Collection:
+    """Return a collection with counts. Errors: `NotFound`, with the nearest name."""
+    key = shelf(connection, name).key
+    return _collection(
+        connection, *connection.execute(f"{_COLLECTION} WHERE c.key = ? GROUP BY c.key", (key,)).fetchone()
+    )
+
+
+def _collection(
+    connection: sqlite3.Connection,
+    name: str,
+    description: str,
+    fingerprint: str,
+    documents: int,
+    chunks: int,
+    key: int,
+) -> Collection:
+    return Collection(
+        name=name,
+        description=description,
+        fingerprint=fingerprint,
+        documents=documents,
+        chunks=chunks,
+        languages=languages(connection, [key]),
+    )
+
+
+def languages(connection: sqlite3.Connection, collections: Sequence[int]) -> tuple[str, ...]:
+    """Return the known languages of the documents, most frequent first."""
+    rows = connection.execute(
+        f"SELECT language FROM documents WHERE collection IN ({marks(collections)}) AND language <> 'und'"
+        " GROUP BY language ORDER BY count(*) DESC, language",
+        tuple(collections),
+    )
+    return tuple(language for (language,) in rows)
+
+
+def marks(values: Sequence[object]) -> str:
+    """Return the parameters of an SQL list."""
+    return ", ".join("?" * len(values))
+
+
+def set_space(connection: sqlite3.Connection, shelf: Shelf, fingerprint: str, dimension: int) -> None:
+    """Note the embedding space of a collection."""
+    connection.execute(
+        "UPDATE collections SET fingerprint = ?, dimension = ? WHERE key = ?",
+        (fingerprint, dimension, shelf.key),
+    )
+
+
+def publish(connection: sqlite3.Connection, shelf: Shelf, version: int, *, at: float) -> None:
+    """Make a version of the chunks the one that readers open; the last statement of a write."""
+    connection.execute(
+        "INSERT OR REPLACE INTO superseded (folder, version, at) SELECT folder, version, ? FROM collections"
+        " WHERE key = ? AND version NOT IN (0, ?)",
+        (at, shelf.key, version),
+    )
+    connection.execute(
+        "UPDATE collections SET version = ?, generation = generation + 1 WHERE key = ?", (version, shelf.key)
+    )
+
+
+def remove(connection: sqlite3.Connection, shelf: Shelf, *, at: float) -> None:
+    """Delete a collection with all that the control file holds of it; its folder is left to `expired`."""
+    connection.execute("DELETE FROM collections WHERE key = ?", (shelf.key,))
+    connection.execute("DELETE FROM superseded WHERE folder = ?", (shelf.folder,))
+    connection.execute("INSERT INTO superseded (folder, version, at) VALUES (?, 0, ?)", (shelf.folder, at))
+
+
+def dropped(connection: sqlite3.Connection, *, before: float) -> list[str]:
+    """Return the folders of collections that were dropped before a time."""
+    rows = connection.execute("SELECT folder FROM superseded WHERE version = 0 AND at < ?", (before,))
+    return [folder for (folder,) in rows]
+
+
+def kept(connection: sqlite3.Connection, shelf: Shelf, *, since: float) -> set[int]:
+    """Return the versions that readers may hold: those that were replaced since a time."""
+    rows = connection.execute(
+        "SELECT version FROM superseded WHERE folder = ? AND at >= ?", (shelf.folder, since)
+    )
+    return {version for (version,) in rows}
+
+
+def forget(connection: sqlite3.Connection, *, before: float) -> None:
+    """Delete the notes of versions and folders that are gone."""
+    connection.execute("DELETE FROM superseded WHERE at < ?", (before,))

@@ -1,0 +1,218 @@
+"""Writes to a library, step by step; the caller holds the write lock.
+
+Chunks first, then the sync, then one transaction of the control file that publishes them: whatever
+happens in between, readers and the next writer see the state before.
+"""
+
+import ctypes
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from refdesk.documents import DeleteReceipt
+from refdesk.errors import NotFound
+from refdesk.stores import (
+    Entry,
+    Failure,
+    StoredDocument,
+    bm25,
+    control,
+    ledger,
+    records,
+    refusals,
+    rows,
+    shelves,
+    tables,
+)
+from refdesk.stores.shelves import Shelf
+from refdesk.stores.tables import Tables
+
+
+def write(
+    folder: Path,
+    chunks: Tables,
+    collection: str,
+    documents: Sequence[StoredDocument],
+    *,
+    fingerprint: str,
+    dimension: int,
+) -> None:
+    """Add or replace documents; see `Store.write`."""
+    for stored in documents:
+        refusals.malformed(stored, collection, dimension)
+    refusals.twice([stored.document.source_id for stored in documents])
+    with control.reading(folder) as connection:
+        shelf = shelves.shelf(connection, collection)
+        refusals.mismatch(shelf, fingerprint)
+        known = records.keys(connection, shelf, (stored.document.source_id for stored in documents))
+        keys = known | _new_keys(documents, known, records.next_key(connection))
+    version, terms = _write_chunks(
+        chunks, shelf, documents, keys, replaced=list(known.values()), dimension=dimension
+    )
+    sync(folder)
+    with control.writing(folder) as connection:
+        shelves.set_space(connection, shelf, fingerprint, dimension)
+        for stored in documents:
+            _put(connection, shelf, keys[stored.document.source_id], stored)
+        ledger.count_terms(connection, shelf, terms)
+        ledger.clear_failures(connection, shelf, keys)
+        shelves.publish(connection, shelf, version, at=time.time())
+
+
+def _new_keys(documents: Sequence[StoredDocument], known: Mapping[str, int], first: int) -> dict[str, int]:
+    new = [stored.document.source_id for stored in documents if stored.document.source_id not in known]
+    return dict(zip(new, range(first, first + len(new)), strict=True))
+
+
+def _write_chunks(
+    chunks: Tables,
+    shelf: Shelf,
+    documents: Sequence[StoredDocument],
+    keys: Mapping[str, int],
+    *,
+    replaced: Sequence[int],
+    dimension: int,
+) -> tuple[int, Counter[str]]:
+    """Write the rows; return the version to publish and how the term counts change."""
+    generation = shelf.generation + 1
+    table = chunks.recovered(shelf.folder, shelf.version)
+    terms = bm25.containing(bm25.split(tokens) for stored in documents for tokens in stored.tokens)
+    if table is not None and replaced:
+        terms.subtract(_terms(table, replaced))
+    if any(stored.chunks for stored in documents):
+        table = chunks.append(
+            shelf.folder, rows.table(documents, keys, generation=generation, dimension=dimension)
+        )
+    if table is None:
+        return 0, terms
+    if replaced:
+        tables.delete(table, tables.older(replaced, generation))
+    tables.shorten_tail(table)
+    return table.version, terms
+
+
+def _terms(table: tables.Table, keys: Sequence[int]) -> Counter[str]:
+    found = tables.scan(table, ["tokens"], tables.only(keys))
+    return bm25.containing(bm25.split(tokens) for tokens in found["tokens"].to_pylist())
+
+
+def _put(connection: sqlite3.Connection, shelf: Shelf, key: int, stored: StoredDocument) -> None:
+    tokens = sum(len(bm25.split(each)) for each in stored.tokens)
+    records.put(connection, shelf, key, stored.document, chunks=len(stored.chunks), tokens=tokens)
+
+
+def delete(folder: Path, chunks: Tables, collection: str, source_ids: Sequence[str]) -> DeleteReceipt:
+    """Delete documents and notes of failures; see `Store.delete`."""
+    with control.reading(folder) as connection:
+        shelf = shelves.shelf(connection, collection)
+        keys = records.keys(connection, shelf, source_ids)
+        noted = ledger.failures(connection, shelf)
+    unknown = [one for one in source_ids if one not in keys and one not in noted]
+    if unknown:
+        raise NotFound(
+            f"There is no document {unknown[0]!r} in the collection {collection!r}"
+            + (f", nor {len(unknown) - 1} others." if len(unknown) > 1 else "."),
+            remedy="Nothing was deleted. See what is there with: refdesk documents list",
+        )
+    removed, version, terms = _delete_chunks(chunks, shelf, list(keys.values()))
+    sync(folder)
+    with control.writing(folder) as connection:
+        documents = records.remove(connection, keys.values())
+        ledger.count_terms(connection, shelf, terms)
+        ledger.clear_failures(connection, shelf, source_ids)
+        shelves.publish(connection, shelf, version, at=time.time())
+    return DeleteReceipt(
+        collection=collection,
+        documents=documents,
+        chunks=removed,
+        source_ids=tuple(dict.fromkeys(source_ids)),
+    )
+
+
+def _delete_chunks(chunks: Tables, shelf: Shelf, keys: Sequence[int]) -> tuple[int, int, Counter[str]]:
+    """Delete the rows of documents; return how many, the version to publish, how the term counts change."""
+    table = chunks.recovered(shelf.folder, shelf.version)
+    terms: Counter[str] = Counter()
+    if table is None or not keys:
+        return 0, table.version if table else 0, terms
+    before = table.count_rows()
+    terms.subtract(_terms(table, keys))
+    tables.delete(table, tables.only(keys))
+    return before - table.count_rows(), table.version, terms
+
+
+def create(folder: Path, name: str, description: str) -> None:
+    """Create a collection; see `Store.create`."""
+    with control.writing(folder) as connection:
+        shelves.create(connection, name, description)
+
+
+def drop(folder: Path, name: str) -> DeleteReceipt:
+    """Delete a collection; its folder goes when no reader can hold it any more."""
+    with control.writing(folder) as connection:
+        gone = shelves.collection(connection, name)
+        sources = tuple(ledger.entries(connection, shelves.shelf(connection, name)))
+        shelves.remove(connection, shelves.shelf(connection, name), at=time.time())
+    return DeleteReceipt(collection=name, documents=gone.documents, chunks=gone.chunks, source_ids=sources)
+
+
+def update(folder: Path, collection: str, entries: Sequence[Entry]) -> None:
+    """Change what is known of documents besides their text; see `Store.update`."""
+    with control.writing(folder) as connection:
+        shelf = shelves.shelf(connection, collection)
+        keys = records.keys(connection, shelf, (entry.source_id for entry in entries))
+        for entry in entries:
+            if entry.source_id not in keys:
+                raise NotFound(f"There is no document {entry.source_id!r} in the collection {collection!r}.")
+            records.update(connection, keys[entry.source_id], entry)
+        ledger.clear_failures(connection, shelf, keys)
+
+
+def note_failures(folder: Path, collection: str, failed: Sequence[Failure]) -> None:
+    """Note failures; see `Store.record_failures`."""
+    with control.writing(folder) as connection:
+        ledger.note_failures(connection, shelves.shelf(connection, collection), failed)
+
+
+def optimise(folder: Path, chunks: Tables, retention: timedelta) -> None:
+    """Bring the indexes up to date and remove what no reader can hold; see `Store.optimise`."""
+    before = time.time() - retention.total_seconds()
+    with control.reading(folder) as connection:
+        everything = shelves.all_shelves(connection)
+        dropped = shelves.dropped(connection, before=before)
+        kept = {shelf.key: shelves.kept(connection, shelf, since=before) for shelf in everything}
+    for shelf in everything:
+        table = chunks.recovered(shelf.folder, shelf.version)
+        if table is not None:
+            tables.optimise(table)
+            sync(folder)
+            _publish(folder, shelf, table.version)
+            tables.clean(table, kept[shelf.key] | {shelf.version})
+    for name in dropped:
+        chunks.drop(name)
+    with control.writing(folder) as connection:
+        shelves.forget(connection, before=before)
+
+
+def _publish(folder: Path, shelf: Shelf, version: int) -> None:
+    if version != shelf.version:
+        with control.writing(folder) as connection:
+            shelves.publish(connection, shelf, version, at=time.time())
+
+
+def sync(folder: Path) -> None:
+    """Bring all that was written below a folder to the disk; Lance itself does not."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        library = ctypes.CDLL(None, use_errno=True)
+        if not hasattr(library, "syncfs"):
+            os.sync()
+        elif library.syncfs(descriptor) != 0:
+            code = ctypes.get_errno()
+            raise OSError(code, os.strerror(code), str(folder))
+    finally:
+        os.close(descriptor)

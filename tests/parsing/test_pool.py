@@ -1,0 +1,171 @@
+"""Limits of the parser processes: what fails, fails alone, and the next document works."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import anyio
+import pytest
+
+from refdesk.errors import ParseError
+from refdesk.parsing import FileInfo, ParseLimits
+from refdesk.parsing.formats import PARSERS
+from refdesk.parsing.pool import ParserPool
+
+pytestmark = pytest.mark.anyio
+
+TEXT = FileInfo(name="a.txt")
+
+
+def hostile(name: str, *, limits: ParseLimits | None = None) -> ParserPool:
+    """Return a pool that reads .log files as text and hands .csv files to a parser that misbehaves."""
+    return ParserPool(limits=limits, workers=1, parsers={**PARSERS, "csv": f"hostile_parsers:{name}"})
+
+
+@pytest.fixture(autouse=True)
+def parsers_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+
+
+async def reason_and_recovery(pool: ParserPool) -> str:
+    """Return why a hostile document failed, after checking that the next one is read."""
+    try:
+        with pytest.raises(ParseError) as caught:
+            await pool.parse(b"a,b", FileInfo(name="bad.csv"))
+        assert (await pool.parse(b"fine", TEXT)).text == "fine"
+    finally:
+        await pool.aclose()
+    assert "bad.csv" in caught.value.message
+    return caught.value.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "limits", "reason"),
+    [
+        ("sleep", ParseLimits(seconds=0.3), "timeout"),
+        ("leave", ParseLimits(), "crashed"),
+        ("segfault", ParseLimits(), "crashed"),
+        ("connect", ParseLimits(), "damaged"),
+        ("start_program", ParseLimits(), "damaged"),
+        ("verbose", ParseLimits(characters=1000), "too_large"),
+    ],
+)
+async def test_one_document_fails_alone(name: str, limits: ParseLimits, reason: str) -> None:
+    assert await reason_and_recovery(hostile(name, limits=limits)) == reason
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+async def test_memory_is_limited() -> None:
+    assert await reason_and_recovery(hostile("allocate", limits=ParseLimits(memory=256 * 2**20))) == "memory"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")
+async def test_a_worker_that_keeps_much_memory_is_replaced() -> None:
+    pool = hostile("hoard", limits=ParseLimits(memory=256 * 2**20))
+    first = await pool.parse(b"a", FileInfo(name="a.csv"))
+    second = await pool.parse(b"a", FileInfo(name="a.csv"))
+    await pool.aclose()
+    assert first.text != second.text
+
+
+async def test_a_worker_is_used_again_and_prints_nothing_into_the_replies() -> None:
+    pool = hostile("chatter")
+    pids = {(await pool.parse(b"a", FileInfo(name="a.csv"))).text for _ in range(3)}
+    await pool.aclose()
+    assert len(pids) == 1
+    assert pids != {str(os.getpid())}
+
+
+async def test_cancellation_stops_the_worker() -> None:
+    pool = hostile("sleep")
+    with anyio.move_on_after(0.5) as scope:
+        await pool.parse(b"a", FileInfo(name="a.csv"))
+    assert scope.cancelled_caught
+    assert (await pool.parse(b"fine", TEXT)).text == "fine"
+    await pool.aclose()
+
+
+async def test_documents_beyond_the_size_limit_are_not_sent() -> None:
+    pool = ParserPool(limits=ParseLimits(size=10))
+    with pytest.raises(ParseError, match="11 bytes") as caught:
+        await pool.parse(b"x" * 11, TEXT)
+    assert caught.value.reason == "too_large"
+
+
+async def test_many_at_once_keep_their_own_text() -> None:
+    pool = ParserPool(workers=2)
+    texts: dict[int, str] = {}
+
+    async def one(number: int) -> None:
+        texts[number] = (await pool.parse(f"text {number}".encode(), TEXT)).text
+
+    async with anyio.create_task_group() as tasks:
+        for number in range(40):
+            tasks.start_soon(one, number)
+    await pool.aclose()
+    assert texts == {number: f"text {number}" for number in range(40)}
+
+
+async def test_a_parser_that_cannot_be_loaded_is_not_silent() -> None:
+    pool = ParserPool(parsers={"text": "refdesk.parsing.nowhere:parse"})
+    with pytest.raises(ParseError, match="nowhere"):
+        await pool.parse(b"x", TEXT)
+    await pool.aclose()
+
+
+@pytest.fixture
+def parent(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Start a process whose worker is busy for ten minutes; its output names the worker."""
+    script = tmp_path / "parent.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import anyio, sys
+            from refdesk.parsing import FileInfo
+            from refdesk.parsing.pool import ParserPool
+            async def main():
+                pool = ParserPool(workers=1, parsers={"text": "hostile_parsers:chatter", "csv": "hostile_parsers:sleep"})
+                print((await pool.parse(b"a", FileInfo(name="a.txt"))).text, flush=True)
+                await pool.parse(b"a", FileInfo(name="a.csv"))
+            anyio.run(main)
+            """
+        )
+    )
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+async def test_the_worker_ends_with_its_parent(
+    parent: "subprocess.Popen[bytes]", sent: signal.Signals
+) -> None:
+    assert parent.stdout, "the output was asked for"
+    worker = int(await anyio.to_thread.run_sync(parent.stdout.readline))
+    os.kill(worker, 0)
+    parent.send_signal(sent)
+    with anyio.fail_after(30):
+        while _alive(worker):
+            await anyio.sleep(0.02)
+    _, errors = await anyio.to_thread.run_sync(parent.communicate)
+    assert b"worker.py" not in errors
+
+
+def _alive(pid: int) -> bool:
+    """Tell whether a process runs; one that ended and was not yet collected does not."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"

@@ -1,0 +1,60 @@
+"""Settings come from options, variables, a file and defaults, in this order, and say what is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from refdesk.errors import SettingsError
+from refdesk.settings import Settings
+
+
+def test_defaults_need_nothing(tmp_path: Path) -> None:
+    assert Settings.load(environ={}, folder=tmp_path) == Settings()
+
+
+def test_options_beat_variables_beat_the_file(tmp_path: Path) -> None:
+    (tmp_path / "refdesk.toml").write_text('library = "file"\ncollection = "file"\ntop_k = 3\n')
+    environ = {"REFDESK_LIBRARY": "environ", "REFDESK_COLLECTION": "environ", "REFDESK_OTHER": "x"}
+    settings = Settings.load({"library": "option", "llm": None}, environ=environ, folder=tmp_path)
+    assert (settings.library, settings.collection, settings.top_k) == ("option", "environ", 3)
+
+
+@pytest.mark.parametrize(
+    ("variables", "field", "value"),
+    [
+        ({"REFDESK_TOP_K": "7"}, "top_k", 7),
+        ({"REFDESK_TOKEN_VECTORS": "yes"}, "token_vectors", True),
+        ({"REFDESK_TOKEN_VECTORS": "0"}, "token_vectors", False),
+        ({"REFDESK_PARSE_SECONDS": "1.5"}, "parse_seconds", 1.5),
+        ({"REFDESK_TOP_K": ""}, "top_k", 10),
+    ],
+)
+def test_variables_are_converted(
+    tmp_path: Path, variables: dict[str, str], field: str, value: object
+) -> None:
+    assert getattr(Settings.load(environ=variables, folder=tmp_path), field) == value
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"colection": "x"}, "Unknown setting 'colection' in options. Did you mean 'collection'?"),
+        ({"zzz": 1}, "Known: library"),
+        ({"mode": "fuzzy"}, "allowed: one of vector, keyword, hybrid"),
+        ({"precision": "fp8"}, "allowed: one of int8, fp32"),
+        ({"top_k": "many"}, "allowed: a value of type int"),
+        ({"top_k": 0}, "allowed: at least 1"),
+        ({"top_k": 2.5}, "allowed: a value of type int"),
+        ({"token_vectors": "perhaps"}, "allowed: true or false"),
+        ({"parse_seconds": "nan"}, "allowed: at least 1"),
+    ],
+)
+def test_wrong_settings_are_named(tmp_path: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(SettingsError, match=message.replace("?", r"\?")):
+        Settings.load(options, environ={}, folder=tmp_path)
+
+
+def test_a_broken_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "refdesk.toml").write_text("library = ")
+    with pytest.raises(SettingsError, match=r"refdesk\.toml"):
+        Settings.load(environ={}, folder=tmp_path)
