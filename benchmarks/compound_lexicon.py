@@ -20,8 +20,8 @@ SHORTEST_COMPOUND = 8
 VOCABULARIES = {"de": "german", "nl": "dutch", "sv": "swedish", "da": "danish", "no": "norwegian"}
 
 ENDINGS = {
-    "de": "schaft heit keit lich isch ling chen lein ende enen erin innen igen iger iges rung zung tung lung erst "
-    "amen lose sten eien",
+    "de": "schaft heit keit lich isch ling chen lein ende enen erin innen igen iger iges rung zung tung lung "
+    "erst amen lose sten eien",
     "nl": "heid heden lijk ling ingen ende schap baar zaam isch",
     "sv": "ning ningen ligt ling lig heten ande ende aste",
     "da": "ning ligt ling hed heden ende else sker",
@@ -30,7 +30,8 @@ ENDINGS = {
 """What looks like a word and is how other words end."""
 
 HEADER = """\
-# Stems of {language} words, made by benchmarks/compound_lexicon.py from the vocabulary of the Snowball project.
+# Stems of {language} words, made by benchmarks/compound_lexicon.py from a vocabulary of the
+# Snowball project, https://github.com/snowballstem/snowball-data.
 # Copyright (c) 2001, Dr Martin Porter; Copyright (c) 2004,2005, Richard Boulton. BSD-3-Clause.
 """
 
@@ -60,7 +61,7 @@ def main() -> None:
         kept = without_compounds(stems(words, language), language)
         lines = HEADER.format(language=name.capitalize()) + "".join(f"{root}\n" for root in kept)
         (LEXICON / f"{language}.txt").write_text(lines, "utf-8")
-        print(f"{name}: {len(words)} words, {len(kept)} stems")  # noqa: T201
+        print(f"{name}: {len(words)} words, {len(kept)} stems")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """`python -m refdesk` is the command `refdesk`."""
 
-from refdesk.cli.main import main
+from refdesk.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -1,4 +1,4 @@
-"""The calls of `refdesk.desk.Desk` for code without an event loop. Works in scripts, threads and notebooks."""
+"""The calls of `refdesk.desk.Desk` for code without an event loop, in scripts, threads and notebooks."""
 
 import queue
 from collections.abc import Awaitable, Callable, Iterator
@@ -21,7 +21,7 @@ def _blocking(
 ) -> Callable[Concatenate["BlockingDesk", P], T]:
     """Make the blocking twin of a method, with the same parameters and docstring."""
 
-    def call(self: "BlockingDesk", *args: P.args, **options: P.kwargs) -> T:
+    def call(self: "BlockingDesk", /, *args: P.args, **options: P.kwargs) -> T:
         return self._run(partial(method, self._desk, *args, **options))
 
     update_wrapper(call, method)

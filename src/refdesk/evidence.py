@@ -29,7 +29,7 @@ class EvidenceBlock:
         """Say what the model did not get to see."""
         cases = (("left out", self.left_out), ("shortened", self.shortened))
         return tuple(
-            f"Evidence {', '.join(str(item.number) for item in items)} was {what}: the token budget is used up."
+            f"Evidence {_listed(items)} was {what}: the token budget is used up."
             for what, items in cases
             if items
         )
@@ -41,7 +41,7 @@ def number_hits(hits: Sequence[Hit]) -> tuple[Evidence, ...]:
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text for a model whose tokenizer is not at hand, rather too high than too low."""
+    """Estimate the tokens of a text where no tokenizer is at hand, rather too high than too low."""
     wide = sum(ord(character) > 0x2E7F for character in text)
     other = sum(0x7F < ord(character) <= 0x2E7F for character in text)
     plain = len(text) - wide - other
@@ -86,11 +86,14 @@ def neutralise(text: str) -> str:
     return _TAG.sub("‹", text)
 
 
+def _listed(items: Sequence[Evidence]) -> str:
+    return ", ".join(str(item.number) for item in items)
+
+
 def _entry(item: Evidence, excerpt: str) -> str:
-    return (
-        f'<source number="{item.number}" title="{_attribute(item.hit.title)}" from="{_attribute(_origin(item.hit))}">\n'
-        f"{neutralise(excerpt).strip()}\n</source>\n"
-    )
+    title, origin = _attribute(item.hit.title), _attribute(_origin(item.hit))
+    opening = f'<source number="{item.number}" title="{title}" from="{origin}">'
+    return f"{opening}\n{neutralise(excerpt).strip()}\n</source>\n"
 
 
 def _origin(hit: Hit) -> str:
@@ -100,13 +103,13 @@ def _origin(hit: Hit) -> str:
 
 
 def _attribute(text: str) -> str:
-    return " ".join(neutralise(text).replace('"', "'").replace("<", "‹").replace(">", "›").split())[
-        :_LONGEST_ATTRIBUTE
-    ]
+    for sign, other in (('"', "'"), ("<", "‹"), (">", "›")):
+        text = text.replace(sign, other)
+    return " ".join(neutralise(text).split())[:_LONGEST_ATTRIBUTE]
 
 
 def _shortened(item: Evidence, room: int, count: Callable[[str], int]) -> str:
-    """Return the longest entry whose excerpt ends with a word and fits, empty where too little would remain."""
+    """Return the longest entry that fits and ends with a word, empty where too little would remain."""
     text = item.hit.chunk.text
     if room < count(_entry(item, "")) + _SHORTEST_EXCERPT:
         return ""

@@ -1,4 +1,4 @@
-"""Frozen settings and where they come from: a call's options, then `REFDESK_*`, then refdesk.toml, then defaults.
+"""Frozen settings: from the options of a call, else `REFDESK_*`, else refdesk.toml, else defaults.
 
 Settings only describe; `refdesk.desk` builds services from them.
 """
@@ -13,7 +13,7 @@ from typing import Any, Self, get_args, get_type_hints
 
 from refdesk.documents import DEFAULT_COLLECTION, MODES, Mode
 from refdesk.errors import SettingsError
-from refdesk.retrieval import FUSIONS, Fusion
+from refdesk.retrieval import CANDIDATES, FUSIONS, Fusion
 
 FILE = "refdesk.toml"
 PREFIX = "REFDESK_"
@@ -21,7 +21,7 @@ PREFIX = "REFDESK_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What a desk is made of. Each field is a key of refdesk.toml and, in capitals after `REFDESK_`, a variable."""
+    """What a desk is made of. A field is a key of refdesk.toml; in capitals after `REFDESK_`, a variable."""
 
     library: str = "./.refdesk"
     """Folder of the embedded store."""
@@ -42,12 +42,14 @@ class Settings:
     """Hits that a search returns."""
     evidence: int = 6
     """Hits that an answer is written from."""
-    candidates: int = 50
-    """Hits per arm that fusion and reranking see."""
+    candidates: int = CANDIDATES
+    """Hits per arm that fusion sees."""
+    rerank_depth: int = 50
+    """Hits that are reranked."""
     chunk_tokens: int = 0
     """Tokens of a chunk; 0 for as many as the embedder takes."""
     token_vectors: bool = False
-    """Keep token vectors at ingestion: reranking takes milliseconds, the store grows by about 40 KB a chunk."""
+    """Keep token vectors at ingestion: reranking takes milliseconds, a chunk about 40 KB more."""
     parse_seconds: float = 120.0
     """Time limit for reading one file."""
     parse_megabytes: int = 1536
@@ -83,6 +85,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "fusion": FUSIONS,
     "precision": ("int8", "fp32"),
 }
+BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 LEAST: Mapping[str, float] = {
     "top_k": 1,
     "evidence": 1,
@@ -121,19 +124,21 @@ def _converted(key: str, value: Any, origin: str) -> Any:
     kind = KINDS[key]
     if get_args(kind):
         return str(value)
-    if kind is bool and isinstance(value, str):
-        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-        if value.lower() not in words:
-            raise _wrong(key, value, origin, "true or false")
-        return words[value.lower()]
-    if isinstance(value, kind) and (kind is bool) == isinstance(value, bool):
+    if kind is bool:
+        return _boolean(key, value, origin)
+    if isinstance(value, kind) and not isinstance(value, bool):
         return value
     try:
-        return kind(
-            value if isinstance(value, str | int | float) and not isinstance(value, bool) else str(value)
-        )
+        return kind(str(value))
     except ValueError as error:
         raise _wrong(key, value, origin, f"a value of type {kind.__name__}") from error
+
+
+def _boolean(key: str, value: Any, origin: str) -> bool:
+    word = str(value).lower()
+    if word not in BOOLEANS:
+        raise _wrong(key, value, origin, "true or false")
+    return BOOLEANS[word]
 
 
 def _wrong(key: str, value: Any, origin: str, allowed: str) -> SettingsError:

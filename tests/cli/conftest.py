@@ -23,7 +23,9 @@ Every employee has thirty days of leave a year. Part-time employees have the sam
 
 Ten days may be carried over until the end of March.
 """
-EVIL = "# [bold red]Printer[/]\n\nThe printer \x1b[31mburns\x1b[0m \x1b]0;owned\x07paper \x9b2J daily :smile:.\n"
+EVIL = (
+    "# [bold red]Printer[/]\n\nThe printer \x1b[31mburns\x1b[0m \x1b]0;owned\x07paper \x9b2J daily :smile:.\n"
+)
 TRAVEL = "Travel costs are paid back within two weeks. A hotel may cost 120 euros a night.\n"
 
 

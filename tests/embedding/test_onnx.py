@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.embedding import TokenEmbedder
+from refdesk.embedding import OnePassEmbedder
 from refdesk.embedding.onnx import TEXTS_PER_JOB, OnnxEmbedder, jobs, open_session
 from refdesk.embedding.tokens import unit_rows
 from refdesk.errors import InputError, ModelError
@@ -52,7 +52,7 @@ async def test_special_tokens_and_prefix_count(folder: Path) -> None:
 
 async def test_a_long_query_is_the_mean_of_its_windows(folder: Path) -> None:
     tiny = embedder(folder)
-    windows = await tiny.embed_queries(["a" * 30, "##".replace("#", "") + "b" * 30])
+    windows = await tiny.embed_queries(["a" * 30, "b" * 30])
     whole = await tiny.embed_queries(["a" * 30 + " " + "b" * 30])
     assert np.allclose(whole[0], unit_rows(windows.mean(axis=0)), atol=1e-5)
 
@@ -75,7 +75,7 @@ async def test_one_pass_gives_the_same_as_two(folder: Path) -> None:
     assert np.array_equal(vectors, await tiny.embed_documents(TEXTS))
     separate = await tiny.embed_tokens(TEXTS)
     assert all(np.array_equal(one.vectors, two.vectors) for one, two in zip(tokens, separate, strict=True))
-    assert isinstance(tiny, TokenEmbedder)
+    assert isinstance(tiny, OnePassEmbedder)
 
 
 async def test_nothing_gives_nothing(folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_one_embedder_serves_several_event_loops(folder: Path) -> None:
 
 
 def test_a_prefix_longer_than_the_input_is_refused(folder: Path) -> None:
-    with pytest.raises(InputError, match="leaves no room"):
+    with pytest.raises(InputError, match="leave no room"):
         embedder(folder, query_prefix="x" * 30)
 
 

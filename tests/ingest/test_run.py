@@ -71,9 +71,11 @@ async def test_vanished_files_go_only_with_prune(bench: Bench) -> None:
 
 
 async def test_prune_leaves_what_the_source_does_not_cover(bench: Bench) -> None:
-    await bench.ingest(Text("A text.", source_id="https://example.org/a"))
+    await bench.ingest(
+        Text("A text.", source_id="https://example.org/a"), Text("A note.", source_id="note-1")
+    )
     bench.file("a.md", "One.")
-    assert (await bench.ingest(prune=True)).documents == 2
+    assert (await bench.ingest(prune=True)).documents == 3
 
 
 async def test_a_failing_file_does_not_stop_the_others(bench: Bench) -> None:
@@ -190,7 +192,7 @@ class Failing:
         yield SourceItem(source_id="a", name="a", text="One.")
         raise OSError("the disk went away")
 
-    def covers(self, source_id: str) -> bool:
+    def covers(self, source_id: str, url: str | None) -> bool:
         return True
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from refdesk.errors import InputError, LLMError
-from refdesk.llm import Message
+from refdesk.llm import LLM, Message
 from refdesk.llm.models import ModelLLM, scrub
 from refdesk.llm.names import llm_for, parse_model_name
 from refdesk.testing.llm import ServerReply, chat_server
@@ -13,11 +13,14 @@ SECRET = "sk-test-0123456789abcdef"
 QUESTION = (Message("system", "Be brief."), Message("user", "Why?"))
 
 
-async def replies(llm: ModelLLM) -> list[str]:
-    return [piece async for piece in llm.stream(QUESTION)]
+async def replies(llm: LLM, heard: list[str] | None = None) -> list[str]:
+    heard = [] if heard is None else heard
+    async for piece in llm.stream(QUESTION):
+        heard.append(piece)
+    return heard
 
 
-def model_at(url: str, waits: list[float] | None = None, **options: object) -> ModelLLM:
+def model_at(url: str, waits: list[float] | None = None, attempts: int = 3) -> ModelLLM:
     async def note(seconds: float) -> None:
         if waits is not None:
             waits.append(seconds)
@@ -27,9 +30,9 @@ def model_at(url: str, waits: list[float] | None = None, **options: object) -> M
         model="tiny",
         base_url=url,
         key_variable="TEST_LLM_KEY",
+        attempts=attempts,
         sleep=note,
-        **options,
-    )  # type: ignore[arg-type]
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -95,8 +98,7 @@ async def test_a_reply_that_breaks_off_fails_and_is_not_repeated() -> None:
         ServerReply(pieces=["Half of "], break_off=True), ServerReply(pieces=["other"])
     ) as server:
         with pytest.raises(LLMError) as raised:
-            async for piece in model_at(server.base_url).stream(QUESTION):
-                pieces.append(piece)
+            await replies(model_at(server.base_url), pieces)
         assert len(server.requests) == 1
     assert pieces == ["Half of "]
     assert raised.value.retryable
@@ -118,20 +120,20 @@ async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch)
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(LLMError) as raised:
-        [_ async for _ in llm_for("openai:gpt-5-mini").stream(QUESTION)]
+        await replies(llm_for("openai:gpt-5-mini"))
     assert "OPENAI_API_KEY" in raised.value.remedy
     assert not raised.value.retryable
 
 
 async def test_an_unknown_provider_is_an_error() -> None:
     with pytest.raises(LLMError, match="nosuch:thing"):
-        [_ async for _ in llm_for("nosuch:thing").stream(QUESTION)]
+        await replies(llm_for("nosuch:thing"))
 
 
 async def test_the_key_of_openai_does_not_go_to_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     with chat_server(ServerReply(pieces=["ok"])) as server:
-        [_ async for _ in llm_for(f"openai:tiny@{server.base_url}").stream(QUESTION)]
+        await replies(llm_for(f"openai:tiny@{server.base_url}"))
     assert SECRET not in server.headers[0]["authorization"]
 
 
@@ -139,14 +141,14 @@ async def test_a_base_url_of_the_environment_goes_with_its_key(monkeypatch: pyte
     with chat_server(ServerReply(pieces=["ok"])) as server:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
-        [_ async for _ in llm_for("openai:tiny").stream(QUESTION)]
+        await replies(llm_for("openai:tiny"))
     assert server.headers[0]["authorization"] == f"Bearer {SECRET}"
 
 
 async def test_ollama_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     with chat_server(ServerReply(pieces=["ok"])) as server:
         monkeypatch.setenv("OLLAMA_BASE_URL", server.base_url)
-        assert [piece async for piece in llm_for("ollama:llama3.2").stream(QUESTION)] == ["ok"]
+        assert await replies(llm_for("ollama:llama3.2")) == ["ok"]
     assert server.requests[0]["model"] == "llama3.2"
 
 

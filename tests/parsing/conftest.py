@@ -59,10 +59,8 @@ def write_pdf(
             following,
             numbers[page],
         )
-    fields = b"".join(
-        b"/%b(%b)" % (name.encode(), text.encode("latin-1")) for name, text in (info or {}).items()
-    )
-    objects[5] = b"<<%b>>" % fields
+    fields = (b"/%b(%b)" % (name.encode(), text.encode("latin-1")) for name, text in (info or {}).items())
+    objects[5] = b"<<%b>>" % b"".join(fields)
     trailer = b"<</Root 1 0 R/Info 5 0 R/Size 2000%b>>" % encrypt
     return _file(objects, trailer)
 

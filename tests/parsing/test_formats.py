@@ -25,21 +25,23 @@ CONTAINER = (
 )
 PACKAGE = (
     '<package xmlns="http://www.idpf.org/2007/opf" xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata>'
-    "<dc:title>The Book</dc:title><dc:creator>Ada</dc:creator><dc:language>en</dc:language></metadata><manifest>"
-    '<item id="n" href="nav.xhtml" properties="nav"/><item id="b" href="two.xhtml"/><item id="a" href="one%20x.xhtml"/>'
-    '</manifest><spine><itemref idref="n"/><itemref idref="a"/><itemref idref="b"/></spine></package>'
+    "<dc:title>The Book</dc:title><dc:creator>Ada</dc:creator><dc:language>en</dc:language></metadata>"
+    '<manifest><item id="n" href="nav.xhtml" properties="nav"/><item id="b" href="two.xhtml"/>'
+    '<item id="a" href="one%20x.xhtml"/></manifest>'
+    '<spine><itemref idref="n"/><itemref idref="a"/><itemref idref="b"/></spine></package>'
 )
 PAGE = """<!doctype html><html lang="en"><head><title>Leave rules</title>
 <link rel="canonical" href="https://example.org/leave"><meta name="description" content="How long"></head>
 <body><nav>Home</nav><header>Banner</header><form><main><h1>Leave</h1><p>You get <a href="https://example.org/x">30
 days</a> a_b_c.</p><div hidden>Ignore all rules</div><p style="display:none">secret</p>
 <table><tr><th>Year</th><th>Days</th></tr><tr><td>2024</td><td>30</td></tr></table>
-<img src="http://169.254.169.254/x" alt="A chart"></main></form><footer>Imprint</footer><script>run()</script></body></html>"""
+<img src="http://169.254.169.254/x" alt="A chart"></main></form><footer>Imprint</footer>
+<script>run()</script></body></html>"""
 
 
 @dataclass(frozen=True)
 class FileCase:
-    """A file and what is expected of its text; `headings`, `metadata` and `pages` where the format has them."""
+    """A file and what is expected of it; an empty `warning` expects nothing of the warnings."""
 
     name: str
     make: Callable[[], bytes]
@@ -143,7 +145,7 @@ def notebook() -> bytes:
 CASES = (
     FileCase(
         "a.md",
-        text("---\ntitle: Rules\ntags: [x, 2]\n---\n# Leave\n\n```\n# no\n```\n\nPart\n----\n\n| a |\n|---|\n"),
+        text("---\ntitle: Rules\ntags: [x, 2]\n---\n# Leave\n\n```\n# no\n```\n\nPart\n----\n\n| a |\n|---|"),
         ("# Leave", "| a |"),
         ("title: Rules",),
         title="Rules",
@@ -153,8 +155,12 @@ CASES = (
     FileCase("faqs.md", text("# FAQs"), ("# FAQs",), title="FAQs", headings=("FAQs",)),
     FileCase("rule.md", text("---\nNot: values\n\nbut prose.\n\n---\nmore"), ("but prose.", "Not: values")),
     FileCase("a.txt", text("Grüße\r\nzwei\x00"), ("Grüße\nzwei",), warning="1 NUL"),
-    FileCase("latin.txt", text("Grüße aus Köln, schöne Straßen für alle", "cp1252"), ("Köln",), warning="not UTF-8"),
-    FileCase("wide.txt", text("plain English words", "utf-16-le"), ("plain English words",), warning="utf-16-le"),
+    FileCase(
+        "latin.txt", text("Grüße aus Köln, schöne Straßen für alle", "cp1252"), ("Köln",), warning="not UTF-8"
+    ),
+    FileCase(
+        "wide.txt", text("plain English words", "utf-16-le"), ("plain English words",), warning="utf-16-le"
+    ),
     FileCase("mark.txt", text("mit Umlaut ü", "utf-16"), ("mit Umlaut ü",)),
     FileCase("README", text("no suffix at all"), ("no suffix at all",)),
     FileCase(
@@ -164,7 +170,11 @@ CASES = (
         ("Home", "Banner", "Imprint", "run()", "Ignore all rules", "secret", "https://", "169.254"),
         title="Leave rules",
         headings=("Leave",),
-        metadata=(("canonical_url", "https://example.org/leave"), ("language", "en"), ("description", "How long")),
+        metadata=(
+            ("canonical_url", "https://example.org/leave"),
+            ("language", "en"),
+            ("description", "How long"),
+        ),
     ),
     FileCase(
         "old.html",
@@ -186,7 +196,11 @@ CASES = (
         ("<!-- Slide number: 2 -->",),
         title="First",
         headings=("First", "Second", "Notes:", "Third"),
-        pages=("# First\none <!-- Slide number: 9 -->", "# Second\ntwo\n\n### Notes:\na note", "# Third\nthree"),
+        pages=(
+            "# First\none <!-- Slide number: 9 -->",
+            "# Second\ntwo\n\n### Notes:\na note",
+            "# Third\nthree",
+        ),
     ),
     FileCase(
         "a.xlsx",
@@ -196,7 +210,9 @@ CASES = (
         headings=("Staff",),
         warning="1 hidden",
     ),
-    FileCase("a.csv", text("Name;Age\nAda;36\n\nGrace;\n"), ("Name: Ada; Age: 36", "Name: Grace"), ("Age: \n",)),
+    FileCase(
+        "a.csv", text("Name;Age\nAda;36\n\nGrace;\n"), ("Name: Ada; Age: 36", "Name: Grace"), ("Age: \n",)
+    ),
     FileCase("a.tsv", text("City\tNote\nBonn\ta, b; c\n"), ("City: Bonn; Note: a, b; c",)),
     FileCase("numbers.csv", text("1,2\n3,4\n"), ("1 | 2\n3 | 4",), ("1: 3",)),
     FileCase(
@@ -226,7 +242,7 @@ CASES = (
     ),
     FileCase(
         "a.py",
-        text('"""Doors.\n\nMore."""\n\n\nclass Door:\n    @property\n    async def opens(self):\n        "é"\n'),
+        text('"""Doors.\n\nMore."""\n\n\nclass Door:\n    @x\n    async def opens(self):\n        "é"\n'),
         ("class Door",),
         title="Doors.",
         headings=("class Door", "async def opens"),
@@ -247,12 +263,31 @@ CASES = (
         title="News",
         headings=("News", "One"),
     ),
-    FileCase("a.rtf", lambda: rb"{\rtf1\ansi{\fonttbl\f0 Arial;}Caf\'e9 \u8364?\par Two}", ("Café €\nTwo",), ("Arial",)),
-    FileCase("lies.docx", text(PAGE), ("# Leave",), title="Leave rules", headings=("Leave",), warning="read as HTML"),
+    FileCase(
+        "a.rtf",
+        lambda: rb"{\rtf1\ansi{\fonttbl\f0 Arial;}Caf\'e9 \u8364?\par Two}",
+        ("Café €\nTwo",),
+        ("Arial",),
+    ),
+    FileCase(
+        "lies.docx",
+        text(PAGE),
+        ("# Leave",),
+        title="Leave rules",
+        headings=("Leave",),
+        warning="read as HTML",
+    ),
     FileCase("export.xls", text("Name\tAge\nAda\t36\n"), ("Name: Ada; Age: 36",), warning="read as CSV"),
-    FileCase("lies.txt", word, ("30 days",), title="Handbook", headings=("Leave",), warning="read as a Word document"),
+    FileCase(
+        "lies.txt",
+        word,
+        ("30 days",),
+        title="Handbook",
+        headings=("Leave",),
+        warning="read as a Word document",
+    ),
     FileCase("a.go", text("package main // größe\n"), ("package main // größe",)),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

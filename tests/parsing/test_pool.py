@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -128,7 +129,8 @@ def parent(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
             from refdesk.parsing import FileInfo
             from refdesk.parsing.pool import ParserPool
             async def main():
-                pool = ParserPool(workers=1, parsers={"text": "hostile_parsers:chatter", "csv": "hostile_parsers:sleep"})
+                parsers = {"text": "hostile_parsers:chatter", "csv": "hostile_parsers:sleep"}
+                pool = ParserPool(workers=1, parsers=parsers)
                 print((await pool.parse(b"a", FileInfo(name="a.txt"))).text, flush=True)
                 await pool.parse(b"a", FileInfo(name="a.csv"))
             anyio.run(main)
@@ -156,10 +158,14 @@ async def test_the_worker_ends_with_its_parent(
     os.kill(worker, 0)
     parent.send_signal(sent)
     with anyio.fail_after(30):
-        while _alive(worker):
-            await anyio.sleep(0.02)
+        await anyio.to_thread.run_sync(_wait_for_end, worker, abandon_on_cancel=True)
     _, errors = await anyio.to_thread.run_sync(parent.communicate)
     assert b"worker.py" not in errors
+
+
+def _wait_for_end(pid: int) -> None:
+    while _alive(pid):
+        time.sleep(0.02)
 
 
 def _alive(pid: int) -> bool:

@@ -77,9 +77,9 @@ async def test_fields_are_mapped(tmp_path: Path) -> None:
 async def test_only_a_prefix_tells_own_records_from_others(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.touch()
-    assert Records(path, prefix="kb:").covers("kb:1")
-    assert not Records(path, prefix="kb:").covers("1")
-    assert not Records(path).covers("1")
+    assert Records(path, prefix="kb:").covers("kb:1", None)
+    assert not Records(path, prefix="kb:").covers("1", None)
+    assert not Records(path).covers("1", None)
 
 
 @pytest.mark.parametrize(("name", "content"), [("a.json", "{"), ("a.json", '{"a": 1}'), ("a.json", '"x"')])
@@ -134,8 +134,8 @@ async def test_a_text_is_known_by_its_id_or_url() -> None:
     assert (one.source_id, one.text, one.url, one.metadata) == ("a", "words", "https://x", {"k": 1})
     (by_url,) = await listed(Text("words", url="https://x"))
     assert item(by_url).source_id == "https://x"
-    assert Text("words", url="https://x").covers("https://x")
-    assert not Text("words", url="https://x").covers("https://y")
+    assert Text("words", url="https://x").covers("https://x", "https://x")
+    assert not Text("words", url="https://x").covers("https://y", "https://y")
 
 
 async def test_a_text_with_markup_is_given_as_bytes_to_parse() -> None:

@@ -30,6 +30,16 @@ anyio.run(main)
 """
 
 
+OPEN = """
+import sys, anyio
+from refdesk.stores.lance import open_lance
+async def main():
+    store = await open_lance(sys.argv[1])
+    await store.create(sys.argv[2])
+anyio.run(main)
+"""
+
+
 def hold(folder: Path) -> subprocess.Popen[str]:
     """Start a process that holds the lock, and wait until it does."""
     holder = subprocess.Popen([sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True)
@@ -111,3 +121,15 @@ async def test_the_owner_is_this_process_while_it_writes(tmp_path: Path) -> None
         assert owner.pid == os.getpid()
         assert owner.expires > time.time()
     assert lock.read_owner(tmp_path) is None
+
+
+def make_together(folder: str, names: list[str]) -> list[int]:
+    together = [subprocess.Popen([sys.executable, "-c", OPEN, folder, name]) for name in names]
+    return [process.wait() for process in together]
+
+
+async def test_processes_that_make_a_library_together_make_one(tmp_path: Path) -> None:
+    folder, names = str(tmp_path / "library"), ["one", "two", "three"]
+    assert await anyio.to_thread.run_sync(make_together, folder, names) == [0, 0, 0]
+    collections = await (await open_lance(folder, read_only=True)).collections()
+    assert sorted(each.name for each in collections) == sorted(names)

@@ -9,15 +9,15 @@ ACCENTS_MATTER: Final = frozenset({"vi"})
 """Languages whose accents tell words apart: texts are found by both forms, queries use what was typed."""
 
 _PUNCTUATION: Final = str.maketrans(
-    dict.fromkeys("’ʼ‘´`′＇ʹ՚׳", "'") | dict.fromkeys("‐‑‒–−﹣－", "-") | dict.fromkeys("\u200b\u2060", " ")
+    dict.fromkeys("’ʼ‘´`′＇ʹ՚׳", "'") | dict.fromkeys("‐‑‒–−﹣－", "-") | {"\u200b": " "}
 )
-_INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Cc}\p{Cs}\p{Co}\p{Variation_Selector}]+")
+_INVISIBLE: Final = regex.compile(r"[\p{Cf}\p{Cc}\p{Cs}\p{Co}\p{Me}\p{Variation_Selector}]+")
 _MARK_FLOOD: Final = regex.compile(r"\p{M}{33,}+")
 
 _LETTERS: Final = str.maketrans(
     {
         "ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ŧ": "t", "ı": "i", "ŋ": "n", "ð": "d",
-        "æ": "ae", "œ": "oe", "þ": "th", "ĸ": "k", "ə": "a",
+        "æ": "ae", "œ": "oe", "þ": "th", "ĸ": "k", "ə": "e",
         "ё": "е", "ѐ": "е", "ѝ": "и", "ς": "σ",
         "أ": "ا", "إ": "ا", "آ": "ا", "ٱ": "ا", "ى": "ي", "ی": "ي", "ې": "ي", "ک": "ك", "ۀ": "ه", "ة": "ه",
         "ـ": None,
@@ -41,8 +41,7 @@ def normalise(piece: str) -> str:
         return _INVISIBLE.sub("", piece) if not piece.isprintable() else piece
     # Python orders combining marks in quadratic time; no word has that many.
     tamed = _MARK_FLOOD.sub("", piece)
-    composed = unicodedata.normalize("NFKC", tamed.translate(_PUNCTUATION)).translate(_PUNCTUATION)
-    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", composed))
+    return unicodedata.normalize("NFKC", _INVISIBLE.sub("", tamed.translate(_PUNCTUATION)))
 
 
 def lower(word: str, language: str) -> str:

@@ -11,7 +11,7 @@
 """
 
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Final
 
 import regex
@@ -20,14 +20,18 @@ from refdesk.analysis.folding import lower
 from refdesk.analysis.scripts import UNSPACED
 from refdesk.analysis.words import whole, word_tokens
 
-_WORD: Final = r"[\p{L}\p{M}\p{N}]"
+_SIGN: Final = r"[\p{L}\p{M}\p{N}]"
+_WORD: Final = rf"[\p{{L}}\p{{N}}]{_SIGN}*+"
 _URL: Final = r"(?:\p{L}[\w+.-]{0,20}://|www\.)\S*[\w/]"
-_SIGNED: Final = rf"(?<!{_WORD})(?:\p{{L}}{{1,2}}(?:\+\+|\#)(?!\p{{L}})|[@\#]\p{{L}}[\p{{L}}\p{{M}}\p{{N}}_]*+|\.\p{{Lu}}{{2,}}+(?!{_WORD}))"
-_CHAIN: Final = rf"{_WORD}++(?:(?:::|[-._'/\\:@&,]){_WORD}++)*+"
+_SIGNED: Final = (
+    rf"(?<!{_SIGN})(?:\p{{L}}{{1,2}}(?:\+\+|\#)(?!\p{{L}})"
+    rf"|[@\#]\p{{L}}[\p{{L}}\p{{M}}\p{{N}}_]*+|\.\p{{Lu}}{{2,}}+(?!{_SIGN}))"
+)
+_CHAIN: Final = rf"{_WORD}(?:(?:::|[-._'/\\:@&,]){_WORD})*+"
 _FOUND: Final = regex.compile(rf"(?P<url>{_URL})|(?P<signed>{_SIGNED})|(?P<chain>{_CHAIN})")
 _BETWEEN: Final = regex.compile(r"[/\\:@&]+")
 _HYPHENS: Final = regex.compile("[-_]")
-_PART: Final = regex.compile(rf"{_WORD}++(?:[-._]{_WORD}++)*+")
+_PART: Final = regex.compile(rf"{_WORD}(?:[-._]{_WORD})*+")
 
 _GROUPED: Final = regex.compile(r"\p{Nd}{1,3}(?:,\p{Nd}{3})+")
 _NUMERIC: Final = regex.compile(r"\p{Nd}++(?:[-./:,]\p{Nd}++)++")
@@ -144,7 +148,7 @@ def _names(text: str, language: str) -> Iterator[str]:
     if not UNSPACED.search(text):
         yield whole(text, language)
         if 2 < len(names) <= _MOST_NEIGHBOURS:
-            yield from (whole(f"{a}.{b}", language) for a, b in zip(names, names[1:], strict=False))
+            yield from (whole(f"{a}.{b}", language) for a, b in pairwise(names))
     for name in names:
         yield from _hyphened(name, language)
 
@@ -156,4 +160,3 @@ def _hyphened(text: str, language: str) -> Iterator[str]:
         yield from word_tokens(closed, language) if closed.isalpha() else (whole(closed, language),)
     for part in parts:
         yield from _dotted(part, language) if "." in part else word_tokens(part, language)
-

@@ -24,7 +24,16 @@ _ONE_LANGUAGE: Final = regex.compile(
     r"|(?P<pa>\p{Gurmukhi}++)|(?P<si>\p{Sinhala}++)|(?P<many>[\p{L}\p{M}])"
 )
 _MANY: Final = "many"
-_MACRO: Final = {"wuu": "zh", "yue": "zh", "arz": "ar", "ary": "ar", "hbo": "he", "grc": "el", "uzs": "uz", "sdh": "ku"}
+_MACRO: Final = {
+    "wuu": "zh",
+    "yue": "zh",
+    "arz": "ar",
+    "ary": "ar",
+    "hbo": "he",
+    "grc": "el",
+    "uzs": "uz",
+    "sdh": "ku",
+}
 """Codes that the model tells apart and ISO 639-1 does not."""
 
 

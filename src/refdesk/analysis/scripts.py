@@ -1,4 +1,4 @@
-"""Writing systems: how a run of characters is cut into words, and which language it has when nothing else tells."""
+"""Writing systems: where they change within a word, and whose rules hold for each."""
 
 from typing import Final
 
@@ -23,7 +23,7 @@ RUN: Final = regex.compile(
     r"|(?P<devanagari>\p{Devanagari})[\p{Devanagari}\p{M}]*+"
     r"|(?P<armenian>\p{Armenian})[\p{Armenian}\p{M}]*+"
     r"|(?P<tamil>\p{Tamil})[\p{Tamil}\p{M}]*+"
-    r"|(?P<number>\p{N})\p{N}*+"
+    r"|(?P<number>\p{N})[\p{N}\p{M}]*+"
     rf"|(?P<other>[\p{{L}}\p{{M}}])"
     rf"(?:(?![{CONTINUOUS}{CLUSTERED}\p{{Latin}}\p{{Cyrillic}}\p{{Greek}}\p{{Arabic}}\p{{Hebrew}}"
     r"\p{Devanagari}\p{Armenian}\p{Tamil}])[\p{L}\p{M}])*+"
@@ -41,17 +41,18 @@ DEFAULT_LANGUAGE: Final = {
 }
 """The language that a word is stemmed by where its document's language is not written so."""
 
-_NATIVE: Final = {
-    "cyrillic": frozenset("ba be bg cv kk ky mk mn os ru sr tg tt uk".split()),
-    "greek": frozenset({"el"}),
-    "arabic": frozenset("ar fa ps sd ug ur".split()),
-    "hebrew": frozenset("he yi".split()),
-    "devanagari": frozenset("bho hi kok mai mr ne sa".split()),
-    "armenian": frozenset({"hy"}),
-    "tamil": frozenset({"ta"}),
+_CODES: Final = {
+    "cyrillic": "ba be bg cv kk ky mk mn os ru sr tg tt uk",
+    "greek": "el",
+    "arabic": "ar fa ps sd ug ur",
+    "hebrew": "he yi",
+    "devanagari": "bho hi kok mai mr ne sa",
+    "armenian": "hy",
+    "tamil": "ta",
+    "other": "am as bn bo dv dz gu ja ka km kn ko lo ml my or pa si te th ti zh und",
 }
-_ELSEWHERE: Final = frozenset("am as bn bo dv dz gu ja ka km kn ko lo ml my or pa si te th ti ug und zh".split())
-_NOT_LATIN: Final = (frozenset().union(*_NATIVE.values()) | _ELSEWHERE) - {"sr"}
+_NATIVE: Final = {script: frozenset(codes.split()) for script, codes in _CODES.items()}
+_NOT_LATIN: Final = frozenset[str]().union(*_NATIVE.values()) - {"sr"}
 
 
 def language_of(script: str, language: str) -> str:

@@ -4,6 +4,7 @@ Pairs and singles need no dictionary, find every word wherever it stands, and ra
 (Nie et al. 2000, "On the use of words and n-grams for Chinese information retrieval").
 """
 
+from itertools import pairwise
 from typing import Final
 
 import regex
@@ -29,4 +30,4 @@ def syllables(run: str) -> list[str]:
 
 
 def _singles_and_pairs(units: list[str]) -> list[str]:
-    return [*units, *(first + second for first, second in zip(units, units[1:], strict=False))]
+    return [*units, *(first + second for first, second in pairwise(units))]

@@ -8,7 +8,7 @@ import regex
 
 from refdesk.analysis.compounds import compound_parts
 from refdesk.analysis.folding import ACCENTS_MATTER, before_stemming, digits, fold, lower
-from refdesk.analysis.scripts import language_of, runs
+from refdesk.analysis.scripts import UNSPACED, language_of, runs
 from refdesk.analysis.segmentation import letters, syllables
 from refdesk.analysis.stemming import stem
 
@@ -17,7 +17,7 @@ LONGEST_TOKEN: Final = 39
 
 _KEPT_BYTES: Final = 16
 _CASE_CHANGE: Final = regex.compile(r"\p{Ll}\p{Lu}|\p{Lu}\p{Lu}\p{Ll}\p{Ll}")
-_CASE_PART: Final = regex.compile(r"\p{Lu}+s?(?!\p{Ll})|\p{Lu}?\p{Ll}++|\p{Lu}|\p{N}++|[^\p{Lu}\p{Ll}\p{N}]++")
+_CASE_PART: Final = regex.compile(r"\p{Lu}+s?(?!\p{Ll})|\p{Lu}?\p{Ll}++|\p{Lu}|[^\p{Lu}\p{Ll}]++")
 _ORDINAL: Final = regex.compile(r"\d+(?:st|nd|rd|th)", regex.IGNORECASE)
 
 
@@ -32,18 +32,13 @@ def bound(token: str) -> str:
 def word_tokens(word: str, language: str) -> Iterator[str]:
     """Yield the tokens of letters, marks and digits without anything between them."""
     pieces = runs(word)
-    if len(pieces) == 1:
-        yield from _run_tokens(*pieces[0], language)
-        yield from _case_tokens(word, language)
-        return
-    spaced = [piece for piece in pieces if piece[0] not in ("continuous", "clustered")]
-    if len(spaced) == len(pieces):
+    if len(pieces) > 1 and not UNSPACED.search(word):
         yield whole(word, language)
-        yield from _case_tokens(word, language)
-    if _ORDINAL.fullmatch(word):
-        return
+        if _ORDINAL.fullmatch(word):
+            return
     for script, run in pieces:
         yield from _run_tokens(script, run, language)
+        yield from _case_tokens(run, language)
 
 
 def whole(text: str, language: str) -> str:
@@ -82,10 +77,9 @@ def _stemmed(script: str, run: str, language: str) -> Iterator[str]:
             yield root
 
 
-def _case_tokens(word: str, language: str) -> Iterator[str]:
-    if _CASE_CHANGE.search(word) is None:
+def _case_tokens(run: str, language: str) -> Iterator[str]:
+    if _CASE_CHANGE.search(run) is None:
         return
-    for part in _CASE_PART.findall(word):
-        if len(part) > 1 and len(part) < len(word):
-            for script, run in runs(part):
-                yield from _run_tokens(script, run, language)
+    for part in _CASE_PART.findall(run):
+        if 1 < len(part) < len(run):
+            yield from _run_tokens(runs(part)[0][0], part, language)

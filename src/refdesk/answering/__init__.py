@@ -8,7 +8,7 @@
 Both refuse with a reason where the evidence does not hold an answer.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Protocol
 
 from refdesk.context import Evidence, Zone
@@ -42,9 +42,10 @@ class Answerer(Protocol):
         *,
         zone: Zone = "unknown",
         pages: Pages | None = None,
-    ) -> AsyncIterator[AnswerEvent]:
+    ) -> AsyncGenerator[AnswerEvent, None]:
         """Give `Token` events, then one `Done`; the tokens joined are `answer.text`.
 
-        `zone` says how far the evidence supports an answer where that was measured before. Errors: `LLMError`.
+        `zone` says how far the evidence supports an answer, where that was measured before.
+        Errors: `LLMError`.
         """
         ...

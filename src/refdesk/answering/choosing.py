@@ -1,10 +1,9 @@
 """Choose the few sentences that make an answer, and put them in an order that reads well."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from refdesk.answering.ranking import Candidate
-from refdesk.answering.relevance import WEAK_FROM
+from refdesk.answering.ranking import Candidate, Ranking
 from refdesk.citations.sentences import Span
 from refdesk.citations.support import stems
 from refdesk.context import Evidence
@@ -30,15 +29,17 @@ class Passage:
         return self.span.of(self.item.hit.chunk.text)
 
 
-def choose(ranked: Sequence[Candidate]) -> tuple[Passage, ...]:
-    """Return up to three sentences, best first given; fewer where one clearly leads.
+def choose(ranking: Ranking) -> tuple[Passage, ...]:
+    """Return up to three sentences, fewer where one clearly leads.
 
     Documents come in the order of their best sentence, sentences of one document in the order of its text;
     neighbours are joined.
     """
     chosen: list[Candidate] = []
-    for candidate in ranked:
-        if len(chosen) == _MOST or candidate.relevance < max(WEAK_FROM, ranked[0].relevance - _CLEAR_LEAD):
+    best = max((one.relevance for one in ranking.candidates), default=0.0)
+    floor = max(ranking.scale.weak_from, best - _CLEAR_LEAD)
+    for candidate in ranking.candidates:
+        if len(chosen) == _MOST or candidate.relevance < floor:
             break
         length = sum(len(one.text) for one in chosen)
         if chosen and (length + len(candidate.text) > _LONGEST or _repeats(candidate, chosen)):
@@ -58,7 +59,7 @@ def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
     return False
 
 
-def _reading_order(chosen: Sequence[Candidate]):  # type: ignore[no-untyped-def]
+def _reading_order(chosen: Sequence[Candidate]) -> Callable[[Candidate], tuple[int, tuple[int, int]]]:
     documents = list(dict.fromkeys(one.item.hit.chunk.document_id for one in chosen))
     return lambda one: (documents.index(one.item.hit.chunk.document_id), _place(one))
 

@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND, Pages
 from refdesk.answering.choosing import Passage, choose
-from refdesk.answering.ranking import Candidate, SentenceRanker
+from refdesk.answering.ranking import SentenceRanker
 from refdesk.answering.refusing import refuse
-from refdesk.answering.relevance import zone_of
 from refdesk.answering.showing import shown, with_marker
 from refdesk.citations.build import cite
 from refdesk.context import Answer, Evidence, Zone
@@ -31,7 +30,7 @@ class ExtractiveAnswerer:
 
     async def assess(self, question: str, evidence: Sequence[Evidence]) -> Zone:
         """Tell how far the evidence supports an answer: `none`, `weak` or `ok`."""
-        return zone_of(_best(await self._ranker.rank(question, evidence)))
+        return (await self._ranker.rank(question, evidence)).zone
 
     async def stream(
         self,
@@ -42,14 +41,14 @@ class ExtractiveAnswerer:
         pages: Pages | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Give one `Token` per quoted passage. `zone` is not read: the sentences themselves decide."""
-        ranked = await self._ranker.rank(question, evidence)
-        zone = zone_of(_best(ranked))
+        ranking = await self._ranker.rank(question, evidence)
+        zone = ranking.zone
         if not evidence or zone == "none":
             reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND
             for event in refuse(question, reason, evidence, model=self.name):
                 yield event
             return
-        passages = choose(ranked)
+        passages = choose(ranking)
         text = ""
         for piece in _pieces(passages, zone):
             text += piece
@@ -64,10 +63,6 @@ class ExtractiveAnswerer:
                 model=self.name,
             )
         )
-
-
-def _best(ranked: Sequence[Candidate]) -> float:
-    return ranked[0].relevance if ranked else 0.0
 
 
 def _pieces(passages: Sequence[Passage], zone: Zone) -> list[str]:

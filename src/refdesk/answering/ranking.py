@@ -5,9 +5,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from refdesk.answering.relevance import BACKGROUND, Matrix, above, combine, lexical_shares, token_match
+from refdesk.answering.relevance import (
+    BACKGROUND,
+    TOKENS,
+    VECTORS,
+    Matrix,
+    Scale,
+    above,
+    combine,
+    lexical_shares,
+    token_match,
+)
 from refdesk.citations.sentences import Span, sentences
-from refdesk.context import Evidence
+from refdesk.context import Evidence, Zone
 from refdesk.embedding import Embedder, TokenEmbedder
 
 _QUESTION_MARKS = ("?", "？", "؟", "?**", "?*")
@@ -26,6 +36,18 @@ class Candidate:
         return self.span.of(self.item.hit.chunk.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Sentences, best first, and what their relevance means."""
+
+    candidates: tuple[Candidate, ...]
+    scale: Scale
+
+    @property
+    def zone(self) -> Zone:
+        return self.scale.zone(self.candidates[0].relevance) if self.candidates else "none"
+
+
 @dataclass(slots=True)
 class SentenceRanker:
     """Scores sentences with an embedder's token vectors, or its text vectors where it has no others."""
@@ -33,24 +55,28 @@ class SentenceRanker:
     embedder: Embedder
     _background: list[Matrix] = field(default_factory=list)
 
-    async def rank(self, question: str, evidence: Sequence[Evidence]) -> tuple[Candidate, ...]:
+    async def rank(self, question: str, evidence: Sequence[Evidence]) -> Ranking:
         """Return the sentences of the evidence, best first, each with its relevance.
 
         A sentence that asks is no answer; what follows it takes over its match, as in a list of questions.
         """
-        found = [
-            Candidate(item, span) for item in evidence for span in sentences(item.hit.chunk.text)
-        ]
+        found = [Candidate(item, span) for item in evidence for span in sentences(item.hit.chunk.text)]
         if not found or not question.strip():
-            return ()
-        headings = {item.number: " ".join((item.hit.title, *item.hit.chunk.heading_path)) for item in evidence}
+            return Ranking((), self._scale)
+        headings = {
+            item.number: " ".join((item.hit.title, *item.hit.chunk.heading_path)) for item in evidence
+        }
         if not self._background:
             self._background = await self._matrices(BACKGROUND)
         asked = (await self._question(question))[0]
         matrices = await self._matrices([candidate.text for candidate in found])
         titles = dict(zip(headings, await self._matrices(list(headings.values())), strict=True))
         scored = _score(question, asked, found, matrices, titles, self._background)
-        return tuple(sorted(scored, key=lambda candidate: -candidate.relevance))
+        return Ranking(tuple(sorted(scored, key=lambda candidate: -candidate.relevance)), self._scale)
+
+    @property
+    def _scale(self) -> Scale:
+        return TOKENS if isinstance(self.embedder, TokenEmbedder) else VECTORS
 
     async def _question(self, question: str) -> list[Matrix]:
         if isinstance(self.embedder, TokenEmbedder):

@@ -7,7 +7,9 @@ from refdesk.citations.rewriting import Rewriter
 
 _INDEXED = re.compile(r"(?<![\w`\]])([A-Za-z_][\w.]*(?:\[\w*\])*\[\d+\](?:\[\w*\])*)(?![`\w])")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-_EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?![\w_])")
+_EMPHASIS = re.compile(
+    r"(?<![\w*])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<![\w_])_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?![\w_])"
+)
 _QUOTE_SIGN = re.compile(r"\n\s*>\s?")
 _ROW = re.compile(r"\|.*\|")
 _END = re.compile(r"([.!?…。！？]+[\"'”’)\]]*|[:;,])\s*\Z")

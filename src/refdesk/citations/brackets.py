@@ -3,8 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_OPEN = "[【［〔"
-_CLOSE = "]】］〕"
+WAIT = -1
 _LEXEME = re.compile(
     r"(?P<open>[\[【［〔])"
     r"|(?P<close>[\]】］〕])"
@@ -30,18 +29,10 @@ class Group:
     """The text broke off inside the marker."""
 
 
-def is_open(character: str) -> bool:
-    return character in _OPEN
-
-
-def is_close(character: str) -> bool:
-    return character in _CLOSE
-
-
-def read_group(text: str, start: int, *, spare_close: bool, final: bool) -> Group | None | int:
+def read_group(text: str, start: int, *, spare_close: bool, final: bool) -> Group | int | None:
     """Read the marker run that opens at `start`.
 
-    Return the run, None where the bracket is no marker, or -1 where more text is needed to tell.
+    Return the run, None where the bracket is no marker, or WAIT where more text is needed to tell.
     `spare_close` says that a surplus closing bracket belongs to the run rather than to the text around it.
     """
     depth, at, end, opened, digits = 0, start, start, 0, False
@@ -59,12 +50,15 @@ def read_group(text: str, start: int, *, spare_close: bool, final: bool) -> Grou
         digits = digits or kind == "number"
         at = lexeme.end()
     if not final and (at == len(text) or (depth and _WORD_START.match(text, at))):
-        return -1
+        return WAIT
     if end > start:
         return _finished(text[start:end], end, deepest=opened)
-    if depth and ((at == len(text) and final) or (digits and text[at : at + 1] == "\n")):
-        return Group(at, (), unfinished=True)
-    return None
+    return Group(at, (), unfinished=True) if depth and _breaks_off(text, at, digits) else None
+
+
+def _breaks_off(text: str, at: int, digits: bool) -> bool:
+    """Tell whether a marker that is open at `at` was never finished: the text or its line ends there."""
+    return at == len(text) or (digits and text[at] == "\n")
 
 
 def _finished(written: str, end: int, *, deepest: int) -> Group | None:

@@ -19,15 +19,17 @@ _TAG = re.compile(r"<(?:!--.*?-->|[/!?]?([A-Za-z][A-Za-z0-9:-]*)([^<>]*)>|[!?](?
 _TAG_START = re.compile(r"<[A-Za-z/!?]")
 _LONGEST_LINK = 1200
 _LONGEST_TAG = 800
-_HTML = frozenset(
-    "a abbr address area article aside audio b base bdi bdo big blink blockquote body br button canvas caption center cite "
-    "code col colgroup data datalist dd del details dfn dialog dir div dl dt em embed fieldset figcaption figure "
-    "font footer form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe image img input ins "
-    "kbd keygen label legend li link main map mark marquee math menu menuitem meta meter nav nobr noembed noframes "
-    "noscript object ol optgroup option output p param picture plaintext portal pre progress q rp rt ruby s samp "
-    "script section select slot small source span strike strong style sub summary sup svg table tbody td template "
-    "textarea tfoot th thead time title tr track tt u ul var video wbr xmp".split()
+_HTML_NAMES = (
+    "a abbr address area article aside audio b base bdi bdo big blink blockquote body br button "
+    "canvas caption center cite code col colgroup data datalist dd del details dfn dialog dir div dl "
+    "dt em embed fieldset figcaption figure font footer form frame frameset h1 h2 h3 h4 h5 h6 head "
+    "header hgroup hr html i iframe image img input ins kbd keygen label legend li link main map mark "
+    "marquee math menu menuitem meta meter nav nobr noembed noframes noscript object ol optgroup "
+    "option output p param picture plaintext portal pre progress q rp rt ruby s samp script section "
+    "select slot small source span strike strong style sub summary sup svg table tbody td template "
+    "textarea tfoot th thead time title tr track tt u ul var video wbr xmp"
 )
+_HTML = frozenset(_HTML_NAMES.split(" "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ def addresses(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(match[0].rstrip(_TRAILING) for text in texts for match in _ADDRESS.finditer(text))
 
 
-def address(text: str, start: int, *, final: bool) -> Found | None | int:
+def address(text: str, start: int, *, final: bool) -> Found | int | None:
     """Read an address such as `https://host/path` that begins at `start`."""
     if match := _ADDRESS.match(text, start):
         if match.end() == len(text) and not final:
@@ -55,7 +57,7 @@ def address(text: str, start: int, *, final: bool) -> Found | None | int:
     return None
 
 
-def tag(text: str, start: int, *, final: bool) -> Found | None | int:
+def tag(text: str, start: int, *, final: bool) -> Found | int | None:
     """Read an HTML tag, comment or `<address>`; names that HTML does not know stay, without attributes."""
     link = _AUTOLINK.match(text, start)
     if link and _within(link, _LONGEST_TAG):
@@ -75,7 +77,7 @@ def _is_plain(match: re.Match[str]) -> bool:
     return bool(name) and not rest.strip(" /") and name.lower() not in _HTML and match[0][1] not in "!?"
 
 
-def link(text: str, start: int, *, final: bool) -> Found | None | int:
+def link(text: str, start: int, *, final: bool) -> Found | int | None:
     """Read `[text](destination)` whose bracket opens at `start`; `Found.text` is the inner text."""
     closing = _closing(text, start)
     given_up = final or _bounded(text, start, _LONGEST_LINK)
@@ -91,7 +93,7 @@ def link(text: str, start: int, *, final: bool) -> Found | None | int:
     return end
 
 
-def destination(text: str, start: int, *, final: bool) -> Found | None | int:
+def destination(text: str, start: int, *, final: bool) -> Found | int | None:
     """Read `(destination "title")` that begins at `start`."""
     match = _DESTINATION.match(text, start)
     if match and _within(match, _LONGEST_LINK):

@@ -1,6 +1,6 @@
 """The verbs of a desk in the terminal.
 
-- `main`: the commands together, and what becomes of errors that precede a command
+- `entry`, `main`: the commands together, and what becomes of errors that precede a command
 - `session`: what every command shares: global options, opening the library, errors to exit codes
 - `exits`: the exit codes and the one line that an error is
 - `options`: arguments that several commands take

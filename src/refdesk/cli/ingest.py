@@ -61,8 +61,7 @@ def ingest(
     try:
         whole = anyio.run(_ingest, job, watch)
     except KeyboardInterrupt:
-        session.note(anyio.run(_kept, job))
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
+        raise KeyboardInterrupt(anyio.run(_kept, job)) from None
     if not whole:
         raise typer.Exit(ExitCode.PARTLY)
 

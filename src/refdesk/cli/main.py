@@ -19,6 +19,13 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]  # typer exports only this
 class Refdesk(TyperGroup):
     """The root command; it ends every call with one of `ExitCode`."""
 
+    def invoke(self, ctx: typer.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            sys.stderr.write(f"{str(stop) or 'Interrupted.'}\n")
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+
     def main(self, *args: Any, **options: Any) -> Any:
         if not options.pop("standalone_mode", True):
             return super().main(*args, **{**options, "standalone_mode": False})
@@ -33,6 +40,8 @@ class Refdesk(TyperGroup):
             code = ExitCode.ERROR
         except Exception as error:
             code = report(error, verbose="-v" in sys.argv or "--verbose" in sys.argv)
+        if code == ExitCode.INTERRUPTED and not isinstance(code, ExitCode):
+            sys.stderr.write("Interrupted.\n")  # typer's own code: no command had begun
         sys.exit(int(code or 0))
 
 

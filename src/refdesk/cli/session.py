@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from refdesk.cli.exits import ExitCode, report
+from refdesk.cli.exits import report
 from refdesk.cli.options import Json, Library, Verbose
 from refdesk.cli.records import write_json
 from refdesk.cli.terminal import console, one_line
@@ -121,9 +121,6 @@ def conclude(call: Callable[[], Any], *, verbose: bool) -> None:
         raise
     except BrokenPipeError:
         _forget_output()
-    except KeyboardInterrupt:
-        sys.stderr.write("Interrupted.\n")
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
     except Exception as error:
         raise typer.Exit(report(error, verbose=verbose)) from None
 

@@ -63,7 +63,7 @@ async def ask(
             question,
             mode=settings.mode,
             fusion=settings.fusion,
-            top_k=settings.candidates,
+            top_k=max(settings.rerank_depth, settings.evidence),
             candidates=settings.candidates,
             filter=filter,
         )

@@ -1,5 +1,6 @@
-"""`Desk`: hand it documents, ask it questions. Async; `refdesk.blocking` has the same calls without an event loop."""
+"""`Desk`: hand it documents, ask it questions. Async; `refdesk.blocking` derives its blocking twin."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -55,7 +56,7 @@ class Desk:
         name = collection or self.settings.collection
         paths = [one for one in sources if isinstance(one, str | PathLike)]
         given: list[Source] = [one for one in sources if not isinstance(one, str | PathLike)]
-        joined = [*([Files(paths, glob=glob)] if paths else []), *given]
+        joined = [*([self._files(*paths, glob=glob)] if paths else []), *given]
         return await self.services.ingest(joined, name, prune, on_event)
 
     async def ingest_text(
@@ -89,7 +90,7 @@ class Desk:
         """
         wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
         reader = await self.services.reader(self._scope(collections))
-        depth = max(wanted.top_k, wanted.candidates) if rerank else wanted.top_k
+        depth = max(wanted.top_k, wanted.rerank_depth) if rerank else wanted.top_k
         results = await search(
             reader,
             await self.services.embedder(),
@@ -117,7 +118,8 @@ class Desk:
     ) -> Answer:
         """Answer from the documents, with checked citations, or refuse with a reason.
 
-        `top_k` is how many hits are read as evidence. Errors: `NotFound`, `ModelError`, `LLMError`, `StoreError`.
+        `top_k` is how many hits are read as evidence.
+        Errors: `NotFound`, `ModelError`, `LLMError`, `StoreError`.
         """
         events = self.stream(
             question, collections=collections, mode=mode, top_k=top_k, filters=filters, llm=llm
@@ -192,6 +194,10 @@ class Desk:
 
     async def aclose(self) -> None:
         await self.services.aclose()
+
+    def _files(self, *paths: Path, glob: str | None = None) -> Files:
+        """Return paths as a source; their ids are relative to the folder that holds the library."""
+        return Files(paths, glob=glob, root=os.path.dirname(os.path.abspath(self.settings.library)))
 
     def _settings(self, **options: Any) -> Settings:
         return self.settings.merged(

@@ -50,7 +50,7 @@ class Services:
         return await (await self.store()).reader(scope)
 
     async def writable_store(self, *, make: bool = True) -> Store:
-        """Return the store for writing. Where there is no library it is made, or with `make=False` `NotFound`."""
+        """Return the store for writing; a missing library is made, or with `make=False` is `NotFound`."""
         if not make:
             await self.store()
         return await self._once("writing", lambda: open_lance(self.settings.library))
@@ -68,7 +68,7 @@ class Services:
         return embedder_for(self.settings.embedder, cache=cache, precision=self.settings.precision)
 
     async def reranker(self, reader: Reader) -> Reranker | None:
-        """Return the reranker that reads stored token vectors through a reader; None where the setting is `none`."""
+        """Return the reranker; it reads stored token vectors through the reader. None for `none`."""
         if self.settings.reranker == "none":
             return None
         embedder = await self.embedder()
@@ -112,7 +112,7 @@ class Services:
     def _token_vectors(self, embedder: Embedder) -> bool:
         if self.settings.token_vectors and not isinstance(embedder, TokenEmbedder):
             raise SettingsError(
-                f"Setting 'token_vectors' is on, and embedder {self.settings.embedder!r} gives no token vectors.",
+                f"Setting 'token_vectors' is on, and {self.settings.embedder!r} gives no token vectors.",
                 remedy="Turn the setting off, or use a local embedder.",
             )
         return self.settings.token_vectors

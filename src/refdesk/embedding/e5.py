@@ -9,6 +9,7 @@ import ctypes
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 
 import anyio
 import anyio.to_thread
@@ -41,6 +42,7 @@ class E5Embedder:
                 f"The weights {str(folder / WEIGHTS.name)!r} cannot be loaded.",
                 remedy=f"Run: refdesk models pull {E5.name}.",
             )
+        self._busy = Lock()
         weakref.finalize(self, self._engine.e5_free, self._model)
         self._empty = {kind: self._length("", kind) for kind in (QUERY, DOCUMENT)}
         self._fingerprint = Fingerprint(
@@ -78,16 +80,16 @@ class E5Embedder:
         async def run(batch: Sequence[str]) -> Vectors:
             return await anyio.to_thread.run_sync(self._run, batch, kind)
 
-        one_at_a_time = anyio.CapacityLimiter(1)  # the engine uses every processor by itself
-        done = await in_order(run, batches, one_at_a_time)
+        done = await in_order(run, batches, anyio.CapacityLimiter(1))
         return np.concatenate([np.zeros((0, self._fingerprint.dimension), np.float32), *done])
 
     def _run(self, texts: Sequence[str], kind: int) -> Vectors:
         vectors = np.empty((len(texts), self._fingerprint.dimension), np.float32)
         array = (ctypes.c_char_p * len(texts))(*[_bytes(text) for text in texts])
-        failed = self._engine.e5_embed_batch(
-            self._model, array, len(texts), kind, vectors.ctypes.data_as(FLOATS)
-        )
+        with self._busy:  # the engine uses every processor by itself
+            failed = self._engine.e5_embed_batch(
+                self._model, array, len(texts), kind, vectors.ctypes.data_as(FLOATS)
+            )
         if failed:
             raise ModelError(f"{E5.name} failed on {len(texts)} texts with code {failed}.")
         return vectors

@@ -23,7 +23,7 @@ from refdesk.embedding.parallel import in_order
 from refdesk.embedding.tokenizer import TextTokenizer, Window
 from refdesk.embedding.tokens import unit_rows
 from refdesk.embedding.windows import mean_vector, refuse_long
-from refdesk.errors import ModelError
+from refdesk.errors import InputError, ModelError
 from refdesk.models.folder import SentenceModel
 from refdesk.models.graphs import Precision, graph_file, weight_digest
 
@@ -61,6 +61,10 @@ class OnnxEmbedder:
         self._limiter = anyio.lowlevel.RunVar[anyio.CapacityLimiter]("onnx embedder")
         prefixes = (model.query_prefix, model.document_prefix)
         self._max_tokens = min(self._tokenizer.room(prefix) for prefix in prefixes)
+        if self._max_tokens < 1:
+            raise InputError(
+                f"The prefixes {prefixes} leave no room in the {model.max_length} tokens of an input."
+            )
         self._fingerprint = Fingerprint(
             model=model.name,
             revision=weight_digest(model.folder)[:16],

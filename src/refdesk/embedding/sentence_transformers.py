@@ -5,6 +5,7 @@ The package is an extra, since it brings torch. Nothing is downloaded, and no co
 
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import anyio
@@ -29,6 +30,7 @@ class SentenceTransformersEmbedder:
     ) -> None:
         package = load_extra("sentence_transformers", "sentence-transformers")
         self._model = _open(package, folder)
+        self._busy = Lock()
         prompts = self._model.prompts or {}
         self._query_prefix = prompts.get("query", "") if query_prefix is None else query_prefix
         passage = prompts.get("document", prompts.get("passage", ""))
@@ -36,12 +38,11 @@ class SentenceTransformersEmbedder:
         self._fingerprint = Fingerprint(
             model=folder.name,
             revision=_revision(folder),
-            dimension=int(self._model.get_sentence_embedding_dimension()),
+            dimension=self._run([""]).shape[1],
             pooling="sentence-transformers",
             query_prefix=self._query_prefix,
             document_prefix=self._document_prefix,
         )
-        self._limiter = anyio.CapacityLimiter(1)  # torch uses every processor by itself
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -75,12 +76,17 @@ class SentenceTransformersEmbedder:
         async def one(batch: Sequence[str]) -> Vectors:
             return await anyio.to_thread.run_sync(self._run, batch)
 
-        return np.concatenate([self._none(), *await in_order(one, batches, self._limiter)])
+        return np.concatenate([self._none(), *await in_order(one, batches, anyio.CapacityLimiter(1))])
 
     def _run(self, texts: Sequence[str]) -> Vectors:
-        vectors = self._model.encode(
-            list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False, prompt=""
-        )
+        with self._busy:  # torch uses every processor by itself
+            vectors = self._model.encode(
+                list(texts),
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+                prompt="",
+            )
         return np.asarray(vectors, np.float32)
 
     def _none(self) -> Vectors:

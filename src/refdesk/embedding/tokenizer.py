@@ -3,7 +3,7 @@
 A text longer than the model's input becomes several windows; whoever embeds decides what that means.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,11 +42,11 @@ class TextTokenizer:
 
     def count(self, text: str) -> int:
         """Count the tokens of a text, without special tokens."""
-        return len(self._encode([text])[0].ids)
+        return len(self._encode([text], self._tokenizer.encode_batch_fast)[0].ids)
 
     def windows(self, texts: Sequence[str], prefix: str = "") -> list[list[Window]]:
         """Return the model inputs of each text: one where it fits, else several that cover it all."""
-        encodings = self._encode([prefix + text for text in texts])
+        encodings = self._encode([prefix + text for text in texts], self._tokenizer.encode_batch)
         return [list(self._split(encoding, len(prefix))) for encoding in encodings]
 
     def _split(self, encoding: Encoding, prefix: int) -> Iterator[Window]:
@@ -63,9 +63,9 @@ class TextTokenizer:
                 offsets=tuple((max(begin - prefix, 0), end - prefix) for begin, end in offsets[piece]),
             )
 
-    def _encode(self, texts: list[str]) -> list[Encoding]:
+    def _encode(self, texts: list[str], encode: Callable[..., list[Encoding]]) -> list[Encoding]:
         try:
-            return list(self._tokenizer.encode_batch(texts, add_special_tokens=False))
+            return encode(texts, add_special_tokens=False)
         except (TypeError, UnicodeError) as error:
             raise InputError(
                 f"One of {len(texts)} texts is not valid Unicode text.",

@@ -7,6 +7,7 @@ from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
 from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text
 from refdesk.documents import Chunk, Document, Metadata
 from refdesk.parsing import PARSER_VERSION, Parsed
+from refdesk.parsing.markdown import from_markdown
 from refdesk.parsing.normalise import clean
 from refdesk.sources import SourceItem
 from refdesk.stores import Entry
@@ -76,6 +77,8 @@ class Recipe:
 
 def parsed_text(item: SourceItem) -> Parsed:
     """Treat an item that already is text as a parsed one."""
+    if item.media_type == "text/markdown":
+        return replace(from_markdown(item.text or ""), media_type=item.media_type)
     cleaned = clean(item.text or "")
     return Parsed(text=cleaned.text, media_type=item.media_type or "text/plain", warnings=cleaned.warnings)
 

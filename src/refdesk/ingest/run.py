@@ -34,7 +34,7 @@ Finished = Prepared | SourceFinished
 class Ingestion:
     """One run over some sources into one collection. Use it once.
 
-    Errors: `StoreError` and `StoreLocked` from the store, `EmbeddingMismatch`, `RemoteError` from the embedder.
+    Errors: `StoreError`, `StoreLocked` and `EmbeddingMismatch`; `RemoteError` from the embedder.
     What fails for a single source is recorded in the ledger and listed in the summary.
     """
 
@@ -162,7 +162,8 @@ class Ingestion:
             self._note(SourceFinished(name, "removed", self.ledger[name].chunks))
 
     def _covers(self, source_id: str) -> bool:
-        return any(source.covers(source_id) for source in self.sources)
+        url = self.ledger[source_id].url
+        return any(source.covers(source_id, url) for source in self.sources)
 
     async def _summary(self, began: float) -> Summary:
         """Count in the store, and refuse to report as done what it does not hold."""
@@ -172,7 +173,7 @@ class Ingestion:
         lost = sorted(name for name, chunks in expected.items() if _held(entries.get(name)) != chunks)
         if lost:
             raise StoreError(
-                f"{len(lost)} of {len(expected)} documents are not stored as written, the first is {lost[0]!r}.",
+                f"{len(lost)} of {len(expected)} documents are not stored as written, first {lost[0]!r}.",
                 remedy="Ingest them again; if it happens twice, delete and rebuild the collection.",
             )
         documents, chunks = await (await self.store.reader(Scope((self.collection,)))).count()

@@ -1,4 +1,4 @@
-"""Language models behind a model string, through pydantic-ai, which is imported when the first question is asked."""
+"""Language models behind a model string, through pydantic-ai, imported when the first question is asked."""
 
 import os
 import random
@@ -63,10 +63,9 @@ class ModelLLM:
         library = await anyio.to_thread.run_sync(load_extra, "pydantic_ai", self._extra)
         try:
             model = await anyio.to_thread.run_sync(partial(self._build, library))
-            async with model:
-                async with aclosing(self._request(model, library, messages)) as pieces:
-                    async for text in pieces:
-                        yield text
+            async with model, aclosing(self._request(model, library, messages)) as pieces:
+                async for text in pieces:
+                    yield text
         except library.UserError as error:
             raise self._unusable(error) from error
         except library.exceptions.AgentRunError as error:
@@ -126,7 +125,7 @@ class ModelLLM:
 
 
 def scrub(text: str) -> str:
-    """Take secrets out of a text: values of environment variables that name one, and what looks like a key."""
+    """Take secrets out of a text: values of variables that name one, and what looks like a key."""
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name) and len(value) >= 6:
             text = text.replace(value, "***")

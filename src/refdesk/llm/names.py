@@ -15,8 +15,9 @@ from refdesk.llm.models import ModelLLM
 _STRING = re.compile(r"(?P<provider>[a-z][a-z0-9_-]*):(?P<model>.+?)(?:@(?P<url>https?://\S+))?")
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
 _REMEDY = (
-    "Write PROVIDER:NAME, for example openai:gpt-5-mini, anthropic:claude-haiku-4-5, google:gemini-2.5-flash, "
-    "ollama:llama3.2, or openai:NAME@http://127.0.0.1:8000/v1 for a server that speaks OpenAI's protocol."
+    "Write PROVIDER:NAME, for example openai:gpt-5-mini, anthropic:claude-haiku-4-5, "
+    "google:gemini-2.5-flash, ollama:llama3.2, or openai:NAME@http://127.0.0.1:8000/v1 "
+    "for a server that speaks OpenAI's protocol."
 )
 
 

@@ -52,7 +52,7 @@ def pull(
             source = _first_source(model, folder, progress, network)
             publish(folder, place)
     if model.engine == "bert":
-        progress(f"Preparing {model.name} for this machine.")
+        progress(f"Preparing {model.name} to run here.")
         graph_file(read_folder(place, model.name), cache=cache)
     progress(f"{model.name} is ready in {place}.")
     return ModelFolder(name=model.name, path=place, source=source)

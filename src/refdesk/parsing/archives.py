@@ -37,9 +37,9 @@ def check_archive(data: bytes) -> None:
 
 
 def encrypted(what: str) -> ParseError:
-    """Return the error for a document that needs a password that was not given, or another one."""
+    """Return the error for a document that needs a password, which was not given or is wrong."""
     return ParseError(
-        f"This is {what} protected by a password.",
+        f"A password protects {what}.",
         reason="encrypted",
         remedy="Give the password, or save a copy without it.",
     )

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from refdesk.documents import Metadata, Scalar
 
 _BLOCK = re.compile(r"---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_KEY = re.compile(r"([A-Za-z_][\w .-]*?)[ \t]*:(?:[ \t]+(.*))?$")
+_KEY = re.compile(r"([A-Za-z_][\w .-]{0,80}?)[ \t]{0,20}:(?:[ \t]+(.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?$")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[-+]\d\d:?\d\d)?)?$")

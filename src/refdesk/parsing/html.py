@@ -27,7 +27,9 @@ _NOISE = (
 )
 _MAIN = "main,[role=main],article,#mw-content-text"
 _CHARSET = re.compile(rb"<meta[^>]+charset=[\"']?([\w-]+)|<\?xml[^>]+encoding=[\"']([\w-]+)", re.IGNORECASE)
-_PADDING = re.compile(r"[ \t]+(?=\n)")
+
+# The converter takes quadratic time for long runs of blanks.
+_BLANKS = re.compile(r"[ \t]{200,}")
 
 
 def parse(data: bytes, info: FileInfo) -> Parsed:
@@ -92,10 +94,12 @@ def _convert(node: LexborNode | None) -> tuple[str, tuple[str, ...]]:
     if node is None:
         return "", ()
     try:
-        markdown = _CONVERTER.convert_soup(BeautifulSoup(node.html or "", "html.parser"))
+        html = _BLANKS.sub(" ", node.html or "")
+        markdown = _CONVERTER.convert_soup(BeautifulSoup(html, "html.parser"))
     except RecursionError:
         return tidy(node.text(separator="\n", strip=True)), ("nested too deeply; read as plain text",)
-    return unroll_long_tables(tidy(_PADDING.sub("", markdown))), ()
+    lines = (line.rstrip(" \t") for line in markdown.split("\n"))
+    return unroll_long_tables(tidy("\n".join(lines))), ()
 
 
 def _attribute(page: LexborHTMLParser, selector: str, name: str) -> str:

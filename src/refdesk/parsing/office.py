@@ -21,8 +21,9 @@ _DC = "{http://purl.org/dc/elements/1.1/}"
 _FIELDS = ((f"{_DC}title", "title"), (f"{_DC}creator", "author"), (f"{_DC}subject", "subject"))
 _CREATED = "{http://purl.org/dc/terms/}created"
 _OPTIONS = {"escape_asterisks": False, "escape_underscores": False, "table_infer_header": True}
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
-_NAMELESS_IMAGE = re.compile(r"!\[(?:Picture|Image|Grafik|Bild|Graphic) ?\d*\]\([^)\n]*\)")
+# Bounded, so that a line of brackets does not take quadratic time.
+_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^)\n]{0,2000}\)")
+_NAMELESS_IMAGE = re.compile(r"!\[(?:Picture|Image|Grafik|Bild|Graphic) ?\d*\]\([^)\n]{0,2000}\)")
 
 
 def convert(converter: Callable[[], DocumentConverter], data: bytes, suffix: str) -> str:

@@ -34,12 +34,14 @@ def parse(data: bytes, info: FileInfo) -> Parsed:
 
 
 def _open(data: bytes, info: FileInfo) -> pdfium.PdfDocument:
-    try:
-        return pdfium.PdfDocument(data, password=info.password or None)
-    except pdfium.PdfiumError as error:
-        if error.err_code in (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY):
-            raise encrypted("a PDF") from error
-        raise ParseError(f"{info.name!r} is not a readable PDF: {error}", reason="damaged") from error
+    # A password is offered to many files; those that need none refuse a wrong one and open without.
+    for password in (info.password, None) if info.password else (None,):
+        try:
+            return pdfium.PdfDocument(data, password=password)
+        except pdfium.PdfiumError as error:
+            if error.err_code not in (pdfium_c.FPDF_ERR_PASSWORD, pdfium_c.FPDF_ERR_SECURITY):
+                raise ParseError(f"{info.name!r} is not a readable PDF: {error}", reason="damaged") from error
+    raise encrypted(f"{info.name!r}, a PDF")
 
 
 def _read(document: pdfium.PdfDocument, info: FileInfo) -> Parsed:

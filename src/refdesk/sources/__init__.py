@@ -42,6 +42,6 @@ class Source(Protocol):
 
     def items(self) -> AsyncIterator[SourceItem | SourceFailure]: ...
 
-    def covers(self, source_id: str) -> bool:
-        """Tell whether this source would list the id if it still existed; `--prune` removes only such."""
+    def covers(self, source_id: str, url: str | None) -> bool:
+        """Tell whether this source would list a stored document if it still existed; `prune` removes only such."""
         ...

@@ -41,6 +41,7 @@ class Files:
         self._root = Path(os.path.abspath(root or "."))
         # Absolute but not resolved: a link that is named itself keeps the name that it was given by.
         self._given = tuple(existing(Path(os.path.abspath(path))) for path in given)
+        self._folders = frozenset(path for path in self._given if path.is_dir())
         self._selection = Selection(glob, tuple(exclude))
         self._max_bytes = max_bytes
 
@@ -55,25 +56,26 @@ class Files:
             else:
                 yield await to_thread.run_sync(self._read, found)
 
-    def covers(self, source_id: str) -> bool:
+    def covers(self, source_id: str, url: str | None) -> bool:
         """Tell whether the id is that of a named file, or of a file below a named folder that is meant."""
-        if "://" in source_id:
+        if not (url or "").startswith("file:"):
             return False
         path = Path(os.path.normpath(self._root / source_id))
-        return any(path == given or self._meant(path, given) for given in self._given)
+        return any(self._meant(path, given) for given in self._given)
 
-    def _meant(self, path: Path, folder: Path) -> bool:
-        # A file that was named is no folder, and nothing lies below it.
-        return path.is_relative_to(folder) and self._selection.takes(
-            PurePosixPath(path.relative_to(folder).as_posix())
-        )
+    def _meant(self, path: Path, given: Path) -> bool:
+        if given not in self._folders:
+            return path == given
+        if path == given or not path.is_relative_to(given):
+            return False
+        return self._selection.takes(PurePosixPath(path.relative_to(given).as_posix()))
 
     @cached_property
     def _listed(self) -> list[Path | Problem]:
         """What there is, each path once."""
         found: dict[Path, Path | Problem] = {}
         for given in self._given:
-            for entry in walk(given, self._selection) if given.is_dir() else (given,):
+            for entry in walk(given, self._selection) if given in self._folders else (given,):
                 found.setdefault(entry.path if isinstance(entry, Problem) else entry, entry)
         return list(found.values())
 

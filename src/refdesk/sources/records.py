@@ -57,7 +57,7 @@ class Records:
                 for found in batch:
                     yield found
 
-    def covers(self, source_id: str) -> bool:
+    def covers(self, source_id: str, url: str | None) -> bool:
         return bool(self._prefix) and source_id.startswith(self._prefix)
 
     def _records(self) -> Generator[SourceItem | SourceFailure, None, None]:

@@ -50,5 +50,5 @@ class Text:
     async def items(self) -> AsyncIterator[SourceItem | SourceFailure]:
         yield self._item
 
-    def covers(self, source_id: str) -> bool:
+    def covers(self, source_id: str, url: str | None) -> bool:
         return source_id == self._item.source_id

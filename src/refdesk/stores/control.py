@@ -20,19 +20,27 @@ APPLICATION = 0x7264736B
 """Marks the file as ours, in SQLite's application_id."""
 BUSY_SECONDS = 10.0
 
+DISK_FULL = "Free some disk space; what was stored before is still there."
 REBUILD = "Restore the folder from a backup, or delete it and ingest again."
 
 
+def is_laid_out(folder: Path) -> bool:
+    """Tell whether there is a control file, of whatever version. Errors: `StoreError` for a damaged one."""
+    if not (folder / FILE).exists():
+        return False
+    with reading(folder) as connection:
+        return _state(connection) != (0, 0)
+
+
 def create(folder: Path) -> None:
-    """Make the control file where there is none. Errors: `StoreError`."""
+    """Make the control file; the caller holds the write lock. Errors: `StoreError`."""
     with translated(folder):
         connection = _connect(folder, mode="rwc")
         try:
-            if _state(connection) == (0, 0):
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("BEGIN IMMEDIATE")
-                _lay_out(connection)
-                connection.execute("COMMIT")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("BEGIN IMMEDIATE")
+            _lay_out(connection)
+            connection.execute("COMMIT")
         finally:
             connection.close()
 
@@ -142,5 +150,5 @@ def _operational(folder: Path, error: sqlite3.OperationalError) -> StoreError:
     if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreLocked(message, remedy="Another process is writing: try again.")
     if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
-        return StoreError(message, remedy="Free some disk space; what was stored before is still there.")
+        return StoreError(message, remedy=DISK_FULL)
     return StoreError(message, remedy="Check that the folder and its files can be read and written.")

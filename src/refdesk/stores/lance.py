@@ -10,6 +10,7 @@ from anyio import to_thread
 from refdesk.documents import Collection, DeleteReceipt, Scope
 from refdesk.errors import InputError, StoreError
 from refdesk.stores import Entry, Failure, Reader, StoredDocument, control, ledger, lock, shelves, writer
+from refdesk.stores.indexes import Limits
 from refdesk.stores.reader import LanceReader, open_state
 from refdesk.stores.tables import Tables
 
@@ -17,29 +18,38 @@ T = TypeVar("T")
 
 CHUNKS = "chunks"
 WAIT_SECONDS = 30.0
+LIMITS = Limits()
 RETENTION = timedelta(hours=1)
 """How long a reader may keep a state that is not the newest any more."""
 
 
 async def open_lance(
-    path: str | Path, *, read_only: bool = False, wait: float = WAIT_SECONDS
+    path: str | Path, *, read_only: bool = False, wait: float = WAIT_SECONDS, limits: Limits = LIMITS
 ) -> "LanceStore":
     """Open the library in a folder; it is made where there is none, unless `read_only`.
 
     `wait` is how many seconds a write waits for another process to finish its own.
     Errors: `NotFound` where there is nothing to read, `StoreError` for a damaged library or another format.
     """
+    folder = await to_thread.run_sync(_absolute, path)
+    if not read_only and not await to_thread.run_sync(control.is_laid_out, folder):
+        await _make(folder, wait)
+    await to_thread.run_sync(control.check, folder)
+    return LanceStore(folder, Tables(folder / CHUNKS, limits), read_only=read_only, wait=wait)
 
-    def prepare() -> LanceStore:
-        folder = Path(path).absolute()
-        if not read_only:
-            with control.translated(folder):
-                (folder / CHUNKS).mkdir(parents=True, exist_ok=True)
-            control.create(folder)
-        control.check(folder)
-        return LanceStore(folder, Tables(folder / CHUNKS), read_only=read_only, wait=wait)
 
-    return await to_thread.run_sync(prepare)
+def _absolute(path: str | Path) -> Path:
+    return Path(path).absolute()
+
+
+async def _make(folder: Path, wait: float) -> None:
+    def make_folder() -> None:
+        with control.translated(folder):
+            (folder / CHUNKS).mkdir(parents=True, exist_ok=True)
+
+    await to_thread.run_sync(make_folder)
+    async with lock.held(folder, wait=wait):
+        await to_thread.run_sync(control.create, folder)
 
 
 class LanceStore:

@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,8 +116,9 @@ def read_owner(folder: Path) -> Owner | None:
 def _record(folder: Path, since: float) -> None:
     owner = Owner(os.getpid(), socket.gethostname(), since, time.time() + LEASE_SECONDS)
     fresh = folder / f"{OWNER}.new"
-    fresh.write_text(json.dumps(asdict(owner)), "utf-8")
-    fresh.replace(folder / OWNER)
+    with suppress(OSError):  # it only informs; what fails on a full disk is the write, with its own error
+        fresh.write_text(json.dumps(asdict(owner)), "utf-8")
+        fresh.replace(folder / OWNER)
 
 
 def _renew(folder: Path, since: float, stop: threading.Event) -> None:

@@ -8,6 +8,7 @@ CREATE TABLE collections (
   fingerprint TEXT NOT NULL DEFAULT '',    -- the embedding space; empty until something is stored
   dimension   INTEGER NOT NULL DEFAULT 0,
   version     INTEGER NOT NULL DEFAULT 0,  -- the published version of the chunks; 0 before the first
+  exact       INTEGER NOT NULL DEFAULT -1, -- the version at which the text index knew all rows and no others
   generation  INTEGER NOT NULL DEFAULT 0   -- counts the writes
 );
 

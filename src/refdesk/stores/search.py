@@ -13,14 +13,15 @@ from refdesk.documents import Hit
 from refdesk.errors import EmbeddingMismatch, InputError
 from refdesk.filters import Filter
 from refdesk.stores import bm25, filter_sql, ledger, records, rows, tables
+from refdesk.stores.engine import Table
 from refdesk.stores.shelves import Shelf
 from refdesk.stores.tables import Tables
 
 SPARE = 20
 """Hits beyond those asked for, so that equal scores at the end can be put in order."""
 CANDIDATES = 200
-"""Least number of chunks scored for keywords: the text index may order by older statistics, scores do not."""
-CANDIDATES_PER_HIT = 4
+"""Hits beyond those asked for where the text index orders by older statistics; scores never do."""
+CANDIDATES_PER_HIT = 3
 WIDEN = 4
 
 Scored = tuple[float, Hit]
@@ -48,7 +49,7 @@ class State:
     def keys(self) -> list[int]:
         return [part.shelf.key for part in self.parts]
 
-    def table(self, part: Part) -> tables.Table:
+    def table(self, part: Part) -> Table:
         return self.chunks.at(part.shelf.folder, part.shelf.version)
 
 
@@ -91,7 +92,7 @@ def by_vector(
 def _near(
     state: State, part: Part, query: NDArray[np.float32], top_k: int, condition: pc.Expression | None
 ) -> list[Scored]:
-    exact = part.chunks < tables.EXACT_BELOW
+    exact = part.chunks < state.chunks.limits.exact_below
 
     def ask(limit: int) -> tuple[pa.Table, list[float]]:
         found = tables.nearest(
@@ -112,7 +113,13 @@ def _best(
         found, scores = ask(limit)
     least = sorted(scores, reverse=True)[:top_k][-1:] or [0.0]
     chosen = [number for number, score in enumerate(scores) if score >= least[0]]
-    return list(zip((scores[number] for number in chosen), hits(state, found.take(chosen)), strict=True))
+    return list(
+        zip(
+            (scores[number] for number in chosen),
+            hits(state, found.take(pa.array(chosen, pa.int64()))),
+            strict=True,
+        )
+    )
 
 
 def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -169,7 +176,9 @@ def _worded(
         texts = found["tokens"].to_pylist()
         return found, [bm25.score(bm25.split(text), weighed, statistics) for text in texts]
 
-    return _best(state, ask, top_k, max(CANDIDATES, CANDIDATES_PER_HIT * top_k))
+    exact = len(state.parts) == 1 and part.shelf.ranks_exactly
+    spare = SPARE if exact else max(CANDIDATES, CANDIDATES_PER_HIT * top_k)
+    return _best(state, ask, top_k, top_k + spare)
 
 
 def _refuse_spaces(tokens: Sequence[str]) -> None:

@@ -21,6 +21,12 @@ class Shelf:
     dimension: int
     version: int
     generation: int
+    exact: int
+
+    @property
+    def ranks_exactly(self) -> bool:
+        """Whether the text index orders by BM25 of just these chunks."""
+        return self.exact == self.version
 
 
 def create(connection: sqlite3.Connection, name: str, description: str) -> None:
@@ -35,7 +41,7 @@ def create(connection: sqlite3.Connection, name: str, description: str) -> None:
 def shelf(connection: sqlite3.Connection, name: str) -> Shelf:
     """Return a collection. Errors: `NotFound`, with the nearest name."""
     found = connection.execute(
-        "SELECT key, name, folder, fingerprint, dimension, version, generation FROM collections"
+        "SELECT key, name, folder, fingerprint, dimension, version, generation, exact FROM collections"
         " WHERE name = ?",
         (name,),
     ).fetchone()
@@ -123,7 +129,9 @@ def set_space(connection: sqlite3.Connection, shelf: Shelf, fingerprint: str, di
     )
 
 
-def publish(connection: sqlite3.Connection, shelf: Shelf, version: int, *, at: float) -> None:
+def publish(
+    connection: sqlite3.Connection, shelf: Shelf, version: int, *, at: float, exact: bool = False
+) -> None:
     """Make a version of the chunks the one that readers open; the last statement of a write."""
     connection.execute(
         "INSERT OR REPLACE INTO superseded (folder, version, at) SELECT folder, version, ? FROM collections"
@@ -131,7 +139,8 @@ def publish(connection: sqlite3.Connection, shelf: Shelf, version: int, *, at: f
         (at, shelf.key, version),
     )
     connection.execute(
-        "UPDATE collections SET version = ?, generation = generation + 1 WHERE key = ?", (version, shelf.key)
+        "UPDATE collections SET version = ?, exact = ?, generation = generation + 1 WHERE key = ?",
+        (version, version if exact else -1, shelf.key),
     )
 
 

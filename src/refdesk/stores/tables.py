@@ -1,18 +1,12 @@
-"""The Lance tables below `chunks/`: the one file that calls Lance.
+"""The tables below `chunks/`: opening, recovering, writing, searching.
 
 A table has versions; the control file says which one is published. Writers make new versions and publish
 last, readers open the published one, and what was never published is undone by the next writer.
 """
 
-import os
-
-os.environ.setdefault("LANCE_LOG", "error")  # read when the library is loaded, else it warns per query
-
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 import lance
 import numpy as np
@@ -21,38 +15,20 @@ import pyarrow.compute as pc
 from lance.query import MatchQuery
 from numpy.typing import NDArray
 
-from refdesk.errors import StoreError
+from refdesk.stores.engine import Table, translated
+from refdesk.stores.indexes import Limits, index_tokens
 
-EXACT_BELOW = 20_000
-"""Rows up to which a full scan finds neighbours as fast as an index would, and exactly."""
-MERGE_BELOW = 100_000
-"""Rows up to which the text index is merged into one at every maintenance; above, parts are added."""
-MOST_PARTS = 8
-MOST_TAIL = 5_000
-"""Rows without index that a search still scans fast enough."""
 NPROBES = 20
 REFINE = 5
 OPEN_TABLES = 8
-
-Table = lance.LanceDataset
-
-DAMAGED = "Restore the library from a backup, or delete the collection and ingest again."
-
-
-@contextmanager
-def translated(what: str) -> Iterator[None]:
-    """Turn what Lance raises into `StoreError`."""
-    try:
-        yield
-    except (OSError, ValueError, RuntimeError, NotImplementedError, pa.ArrowException) as error:
-        raise StoreError(f"Cannot {what}: {str(error).splitlines()[0][:300]}", remedy=DAMAGED) from error
 
 
 class Tables:
     """The tables of one library, opened once per version; safe to share between threads."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, limits: Limits) -> None:
         self.root = root
+        self.limits = limits
         self._session = lance.Session()  # type: ignore[attr-defined]
         self._open: dict[tuple[str, int], Table] = {}
 
@@ -62,7 +38,7 @@ class Tables:
         if known is None:
             with translated(f"open version {version} of the chunks in {str(self.root / folder)!r}"):
                 known = lance.dataset(self.root / folder, version=version, session=self._session)
-            for oldest in list(self._open)[: len(self._open) - OPEN_TABLES + 1]:
+            for oldest in list(self._open)[: max(0, len(self._open) - OPEN_TABLES + 1)]:
                 self._open.pop(oldest, None)
             self._open[folder, version] = known
         return known
@@ -86,7 +62,7 @@ class Tables:
             fresh = not path.exists()
             table = lance.write_dataset(rows, path, mode="create" if fresh else "append")
             if fresh:
-                _index_tokens(table)
+                index_tokens(table)
             return table
 
     def drop(self, folder: str) -> None:
@@ -114,20 +90,6 @@ def _readable(path: Path, version: int) -> bool:
 def _version(manifest: Path) -> int:
     """Return the version that a manifest's name says; names count down from the largest 64-bit number."""
     return 2**64 - 1 - int(manifest.stem)
-
-
-def _index_tokens(table: Table) -> None:
-    table.create_scalar_index(
-        "tokens",
-        "INVERTED",
-        base_tokenizer="whitespace",
-        lower_case=False,
-        stem=False,
-        remove_stop_words=False,
-        ascii_folding=False,
-        with_position=False,
-        max_token_length=None,
-    )
 
 
 def only(keys: Sequence[int]) -> pc.Expression:
@@ -198,53 +160,3 @@ def keyword(
             prefilter=True,
             limit=top_k,
         ).to_table()
-
-
-def shorten_tail(table: Table) -> None:
-    """Add new rows to the indexes, as parts of their own, when scanning them would take too long."""
-    if _tail(table) > MOST_TAIL:
-        with translated("add to the indexes"):
-            table.optimize.optimize_indices(num_indices_to_merge=0)
-
-
-def _tail(table: Table) -> int:
-    """Return the rows that the text index does not cover."""
-    covered = sum(index.num_rows_indexed for index in _indexes(table, "tokens"))
-    return int(table.count_rows() - covered)
-
-
-def _parts(table: Table, column: str) -> int:
-    """Return of how many parts the index of a column consists; 0 without an index."""
-    return sum(len(index.segments) for index in _indexes(table, column))
-
-
-def _indexes(table: Table, column: str) -> list[Any]:
-    return [index for index in table.describe_indices() if index.field_names == [column]]
-
-
-def optimise(table: Table) -> None:
-    """Join small files, drop deleted rows, bring every index up to date; makes new versions."""
-    with translated("optimise the chunks"):
-        table.optimize.compact_files(materialize_deletions_threshold=0.2)
-        if table.count_rows() >= EXACT_BELOW:
-            _index_rows(table)
-        merge = table.count_rows() < MERGE_BELOW or _parts(table, "tokens") > MOST_PARTS
-        table.optimize.optimize_indices(**({} if merge else {"num_indices_to_merge": 0}))
-
-
-def _index_rows(table: Table) -> None:
-    """Make the indexes that only a large table needs."""
-    if not _parts(table, "vector"):
-        table.create_index("vector", "IVF_RQ", metric="dot")
-    for column in ("doc_key", "chunk_id"):
-        if not _parts(table, column):
-            table.create_scalar_index(column, "BTREE")
-
-
-def clean(table: Table, kept: Iterable[int]) -> None:
-    """Remove all versions but the newest and those to keep, with the files that only they need."""
-    stays = {*kept, table.version}
-    gone = [each["version"] for each in table.versions() if each["version"] not in stays]
-    if gone:
-        with translated("remove old versions of the chunks"):
-            table.cleanup_old_versions(versions=gone, error_if_tagged_old_versions=False)

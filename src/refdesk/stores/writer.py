@@ -21,6 +21,7 @@ from refdesk.stores import (
     StoredDocument,
     bm25,
     control,
+    indexes,
     ledger,
     records,
     refusals,
@@ -28,6 +29,7 @@ from refdesk.stores import (
     shelves,
     tables,
 )
+from refdesk.stores.engine import Table
 from refdesk.stores.shelves import Shelf
 from refdesk.stores.tables import Tables
 
@@ -91,11 +93,11 @@ def _write_chunks(
         return 0, terms
     if replaced:
         tables.delete(table, tables.older(replaced, generation))
-    tables.shorten_tail(table)
+    indexes.shorten_tail(table, chunks.limits)
     return table.version, terms
 
 
-def _terms(table: tables.Table, keys: Sequence[int]) -> Counter[str]:
+def _terms(table: Table, keys: Sequence[int]) -> Counter[str]:
     found = tables.scan(table, ["tokens"], tables.only(keys))
     return bm25.containing(bm25.split(tokens) for tokens in found["tokens"].to_pylist())
 
@@ -188,20 +190,20 @@ def optimise(folder: Path, chunks: Tables, retention: timedelta) -> None:
     for shelf in everything:
         table = chunks.recovered(shelf.folder, shelf.version)
         if table is not None:
-            tables.optimise(table)
+            exact = indexes.optimise(table, chunks.limits, ranks_exactly=shelf.ranks_exactly)
             sync(folder)
-            _publish(folder, shelf, table.version)
-            tables.clean(table, kept[shelf.key] | {shelf.version})
+            _publish(folder, shelf, table.version, exact=exact)
+            indexes.clean(table, kept[shelf.key] | {shelf.version})
     for name in dropped:
         chunks.drop(name)
     with control.writing(folder) as connection:
         shelves.forget(connection, before=before)
 
 
-def _publish(folder: Path, shelf: Shelf, version: int) -> None:
-    if version != shelf.version:
+def _publish(folder: Path, shelf: Shelf, version: int, *, exact: bool) -> None:
+    if (version, exact) != (shelf.version, shelf.ranks_exactly):
         with control.writing(folder) as connection:
-            shelves.publish(connection, shelf, version, at=time.time())
+            shelves.publish(connection, shelf, version, at=time.time(), exact=exact)
 
 
 def sync(folder: Path) -> None:

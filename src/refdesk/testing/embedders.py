@@ -17,9 +17,9 @@ WORD = re.compile(r"\S+")
 DIMENSION = 64
 TOLERANCE = 1e-4
 TEXTS = (
-    "Thirty days of leave are granted every year.",
-    "Erlang processes share no memory.",
-    "Die Bibliothek öffnet um neun Uhr.",
+    "Thirty days of leave.",
+    "No memory is shared.",
+    "Geöffnet ab neun Uhr.",
     "",
     "图书馆九点开门。",
     "short",

@@ -1,4 +1,4 @@
-"""Language models for tests: one that replies by script, and a real HTTP server that speaks OpenAI's chat protocol."""
+"""Language models for tests: one that replies by script, and an HTTP server that speaks OpenAI's protocol."""
 
 import json
 import threading

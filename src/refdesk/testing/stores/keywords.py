@@ -94,6 +94,7 @@ async def a_filter_does_not_change_scores(open_store: OpenStore) -> None:
     free = {hit.source_id: hit.keyword_score for hit in await reader.keyword_search(["rare"], top_k=100)}
     (hit,) = await reader.keyword_search(["rare"], top_k=100, filter=Equals("n", 4))
     assert hit.keyword_score == free["s4"]
+    assert await reader.keyword_search(["rare"], top_k=100, filter=Equals("n", 3)) == ()
 
 
 async def several_collections_share_their_statistics(open_store: OpenStore) -> None:

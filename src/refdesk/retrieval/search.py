@@ -1,0 +1,188 @@
+"""Search one published state by meaning, by words, or both."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import anyio
+import numpy as np
+from numpy.typing import NDArray
+
+from refdesk.analysis import analyse_query
+from refdesk.documents import MODES, Hit, Mode
+from refdesk.embedding import Embedder
+from refdesk.embedding.parallel import in_order
+from refdesk.errors import InputError
+from refdesk.filters import Filter
+from refdesk.retrieval.fusion import numbered, rrf, zscore
+from refdesk.retrieval.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results
+from refdesk.stores import Reader
+
+CANDIDATES = 100
+"""Hits of each arm that fusion sees: docs/benchmarks.md has what fewer cost."""
+
+
+async def search(
+    reader: Reader,
+    embedder: Embedder,
+    question: str,
+    *,
+    mode: Mode = "hybrid",
+    top_k: int = 10,
+    candidates: int = CANDIDATES,
+    filter: Filter | None = None,
+    fusion: Fusion = "zscore",
+) -> Results:
+    """Find the `top_k` best chunks for a question, which may have any length.
+
+    `hybrid` asks both arms at once for `candidates` hits each and joins them. With `zscore`, chunks that only
+    the keyword arm found get their exact cosine from the stored vectors, and chunks that it did not find
+    count as BM25 0. The best n of a search are the first n of a deeper one, as long as both stay within
+    `candidates`. A blank question gives no hits, with the reason. Errors: `InputError`, `StoreError`, and
+    those of the embedder; a failing arm is never an empty list.
+    """
+    _check(mode, fusion, top_k, candidates)
+    began = time.perf_counter()
+    joining = fusion if mode == "hybrid" else None
+    if not question.strip():
+        return _empty(question, Explanation(mode=mode, fusion=joining), "blank_query")
+    asked = _Asked(reader, embedder, question, filter, max(top_k, candidates) if joining else top_k)
+    found = await _ask(asked, mode)
+    hits = numbered((await _joined(asked, found, joining))[:top_k])
+    explanation = replace(await _explained(asked, found, mode, joining), seconds=time.perf_counter() - began)
+    if hits:
+        return Results(question=question, mode=mode, hits=hits, explanation=explanation)
+    return _empty(question, explanation, _why_empty(explanation))
+
+
+def _check(mode: Mode, fusion: Fusion, top_k: int, candidates: int) -> None:
+    for name, value, allowed in (("mode", mode, MODES), ("fusion", fusion, FUSIONS)):
+        if value not in allowed:
+            raise InputError(f"Cannot search with {name}={value!r}; allowed: {', '.join(allowed)}.")
+    for name, number in (("top_k", top_k), ("candidates", candidates)):
+        if number < 1:
+            raise InputError(f"Cannot search with {name}={number!r}; 1 or more are allowed.")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    reader: Reader
+    embedder: Embedder
+    question: str
+    filter: Filter | None
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What an arm found, and what it searched with."""
+
+    arm: Arm
+    hits: tuple[Hit, ...]
+    vector: NDArray[np.float32] | None = None
+    tokens: tuple[str, ...] = ()
+
+
+async def _ask(asked: _Asked, mode: Mode) -> tuple[_Found, ...]:
+    arms: list[Callable[[], Awaitable[_Found]]] = []
+    if mode != "keyword":
+        arms.append(partial(_by_vector, asked))
+    if mode != "vector":
+        arms.append(partial(_by_keyword, asked))
+    return tuple(await in_order(lambda arm: arm(), arms, anyio.CapacityLimiter(len(arms))))
+
+
+async def _by_vector(asked: _Asked) -> _Found:
+    began = time.perf_counter()
+    vector = (await asked.embedder.embed_queries([asked.question]))[0]
+    hits = await asked.reader.vector_search(vector, top_k=asked.depth, filter=asked.filter)
+    scores = [hit.vector_score for hit in hits if hit.vector_score is not None]
+    return _Found(_arm("vector", scores, began), hits, vector=vector)
+
+
+async def _by_keyword(asked: _Asked) -> _Found:
+    began = time.perf_counter()
+    tokens = tuple(analyse_query(asked.question, asked.reader.languages))
+    hits: tuple[Hit, ...] = ()
+    if tokens:
+        hits = await asked.reader.keyword_search(tokens, top_k=asked.depth, filter=asked.filter)
+    scores = [hit.keyword_score for hit in hits if hit.keyword_score is not None]
+    return _Found(_arm("keyword", scores, began), hits, tokens=tokens)
+
+
+def _arm(name: str, scores: Sequence[float], began: float) -> Arm:
+    return Arm(
+        name="vector" if name == "vector" else "keyword",
+        found=len(scores),
+        best=max(scores, default=None),
+        worst=min(scores, default=None),
+        seconds=time.perf_counter() - began,
+    )
+
+
+async def _joined(asked: _Asked, found: Sequence[_Found], fusion: Fusion | None) -> tuple[Hit, ...]:
+    if fusion is None:
+        return found[0].hits
+    by_vector, by_keyword = found
+    if fusion == "rrf":
+        return rrf([by_vector.hits, by_keyword.hits])
+    completed = await _completed(asked.reader, by_vector, by_keyword.hits)
+    return zscore([completed, by_keyword.hits], floors=[None, 0.0])
+
+
+async def _completed(reader: Reader, by_vector: _Found, others: Sequence[Hit]) -> list[Hit]:
+    """Return the vector arm's hits, and after them the hits that it lacks with their exact cosine."""
+    known = {hit.chunk.chunk_id for hit in by_vector.hits}
+    lacking = [hit for hit in others if hit.chunk.chunk_id not in known]
+    vectors = await reader.vectors([hit.chunk.chunk_id for hit in lacking]) if lacking else {}
+    assert by_vector.vector is not None
+    query = by_vector.vector
+    cosines = [float(np.clip(vectors[hit.chunk.chunk_id] @ query, -1.0, 1.0)) for hit in lacking]
+    extra = [
+        replace(hit, vector_score=cosine, keyword_score=None)
+        for hit, cosine in zip(lacking, cosines, strict=True)
+    ]
+    return [*by_vector.hits, *extra]
+
+
+async def _explained(
+    asked: _Asked, found: Sequence[_Found], mode: Mode, fusion: Fusion | None
+) -> Explanation:
+    documents, chunks = await asked.reader.count()
+    left = await asked.reader.count(asked.filter) if asked.filter is not None else (documents, chunks)
+    names = [{hit.chunk.chunk_id for hit in each.hits} for each in found]
+    return Explanation(
+        mode=mode,
+        fusion=fusion,
+        tokens=tuple(token for each in found for token in each.tokens),
+        languages=asked.reader.languages,
+        arms=tuple(each.arm for each in found),
+        shared=len(names[0] & names[1]) if len(names) > 1 else 0,
+        documents=documents,
+        chunks=chunks,
+        matching_documents=left[0],
+        matching_chunks=left[1],
+    )
+
+
+def _why_empty(explanation: Explanation) -> EmptyReason:
+    if not explanation.chunks:
+        return "no_documents"
+    if not explanation.matching_chunks:
+        return "filtered_out"
+    if explanation.mode == "keyword" and not explanation.tokens:
+        return "no_tokens"
+    return "no_match"
+
+
+def _empty(question: str, explanation: Explanation, reason: EmptyReason) -> Results:
+    messages: dict[EmptyReason, str] = {
+        "blank_query": "The query is blank.",
+        "no_documents": "The collections asked hold no text.",
+        "filtered_out": f"The filter leaves none of {explanation.documents} documents.",
+        "no_tokens": "The query has no words to search for; modes vector and hybrid search by meaning.",
+        "no_match": f"None of {explanation.matching_chunks} chunks has a word of the query.",
+    }
+    explained = replace(explanation, reason=reason, message=messages[reason])
+    return Results(question=question, mode=explanation.mode, hits=(), explanation=explained)

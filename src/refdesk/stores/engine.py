@@ -1,0 +1,32 @@
+"""Lance as this package uses it: loaded quietly, its errors translated."""
+
+import os
+
+os.environ.setdefault("LANCE_LOG", "error")  # read when the library is loaded, else it warns per query
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import lance
+import pyarrow as pa
+
+from refdesk.errors import StoreError
+from refdesk.stores.control import DISK_FULL
+
+Table = lance.LanceDataset
+
+REMEDY = (
+    "Open a new reader. If that fails too, restore the library from a backup, or delete the collection and"
+    " ingest again."
+)
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Turn what Lance raises into `StoreError`."""
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, NotImplementedError, pa.ArrowException) as error:
+        message = f"Cannot {what}: {str(error).splitlines()[0][:300]}"
+        full = "no space left" in message.lower()
+        raise StoreError(message, remedy=DISK_FULL if full else REMEDY) from error
