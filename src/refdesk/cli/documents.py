@@ -18,7 +18,7 @@ Name = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Source id or docu
 Names = Annotated[list[str], typer.Argument(metavar="DOCUMENT...", help="Source ids or document ids.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="List at most N.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out the first N.")]
-HEADINGS = ("source", "title", "language", "pages", "chunks", "updated", "id")
+HEADINGS = ("source", "title", "language", "pages", "chunks", "updated")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -51,8 +51,7 @@ async def list_documents(
             one.language,
             one.pages or None,
             one.chunks,
-            f"{one.updated_at:%Y-%m-%d %H:%M}",
-            one.document_id,
+            f"{one.updated_at:%Y-%m-%d}",
         )
         for one in found
     ]

@@ -13,7 +13,7 @@ from refdesk.cli.terminal import say
 if TYPE_CHECKING:
     from refdesk.desk import Desk
 
-HEADINGS = ("collection", "documents", "chunks", "failures", "languages", "embedding")
+HEADINGS = ("collection", "documents", "chunks", "failed", "skipped", "languages", "embedding")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,7 +29,7 @@ async def stats(session: Session) -> None:
         session.print_json(record)
         return
     rows = [
-        (one["name"], one["documents"], one["chunks"], one["failures"], one["languages"], one["fingerprint"])
+        (one["name"], one["documents"], one["chunks"], len(one["failed"]), len(one["skipped"]), one["languages"], one["fingerprint"])
         for one in record["collections"]
     ]
     table(session.out, HEADINGS, rows)
@@ -38,10 +38,19 @@ async def stats(session: Session) -> None:
 
 async def _record(desk: "Desk") -> dict[str, Any]:
     library = Path(desk.settings.library)
-    collections = [
-        {**plain(one), "failures": len(await desk.failures(one.name))} for one in await desk.collections()
-    ]
+    collections = [{**plain(one), **await _not_read(desk, one.name)} for one in await desk.collections()]
     return {"library": str(library), "bytes": size(library), "collections": collections}
+
+
+async def _not_read(desk: "Desk", collection: str) -> dict[str, list[Any]]:
+    """Return the sources that gave no document when they were last tried, by whether that was an error."""
+    from refdesk.ingest.run import NOTHING_IN_IT
+
+    found: dict[str, list[Any]] = {"failed": [], "skipped": []}
+    for one in (await desk.failures(collection)).values():
+        record = {"source_id": one.source_id, "reason": one.reason, "message": one.message}
+        found["skipped" if one.reason in NOTHING_IN_IT else "failed"].append(record)
+    return found
 
 
 def size(folder: Path) -> int:

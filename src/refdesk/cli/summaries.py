@@ -49,8 +49,8 @@ def _show_missed(session: Session, missed: Sequence[SourceFinished]) -> None:
         return
     say(session.out)
     if len(missed) <= LISTED or session.verbose:
-        rows = [(one.outcome, one.reason, one.source_id, one.message) for one in missed]
-        table(session.out, ("outcome", "reason", "source", "message"), rows)
+        rows = [(one.source_id, one.outcome, one.reason, one.message) for one in missed]
+        table(session.out, ("source", "outcome", "reason", "message"), rows)
     else:
         table(session.out, ("outcome", "reason", "sources", "for example"), _grouped(missed))
         session.note("-v lists them one by one.")

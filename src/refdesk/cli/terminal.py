@@ -37,11 +37,12 @@ def console(*, stderr: bool = False) -> "Console":
 
 def say(console: "Console", text: str = "", style: str = "", *, indent: int = 0) -> None:
     """Print a text: wrapped at words on a terminal, as it is in a pipe."""
-    from rich.padding import Padding
     from rich.text import Text
 
     if console.is_terminal:
-        console.print(Padding(Text(clean(text), style), (0, 0, 0, indent)))
+        for line in Text(clean(text), style).wrap(console, max(console.width - indent, 10)) or [Text()]:
+            line.rstrip()
+            console.print(Text(" " * indent) + line if line else line, soft_wrap=True)
     else:
         console.file.writelines(" " * indent + line + "\n" for line in clean(text).split("\n"))
 

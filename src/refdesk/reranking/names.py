@@ -36,7 +36,7 @@ def reranker_for(
     if rest and kind in ("tei", "cohere"):
         return _remote(kind, rest, os.environ if environ is None else environ)
     folder = Path(name).expanduser()
-    if not folder.is_dir():
+    if not name or not folder.is_dir():
         raise InputError(f"Unknown reranker {name!r}; allowed are {KNOWN}.")
     late = load_late("refdesk.reranking.cross_encoder")  # brings onnxruntime, which servers do not need
     reranker: Reranker = late.open_cross_encoder(folder, cache=cache)
