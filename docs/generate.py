@@ -126,9 +126,9 @@ def main(check: bool) -> int:
     for page, new in stale.items():
         if not check:
             page.write_text(new, "utf-8")
-        print(f"{'stale' if check else 'written'}: {page.relative_to(ROOT)}")  # noqa: T201
+        print(f"{'stale' if check else 'written'}: {page.relative_to(ROOT)}")
     if check and stale:
-        print("Run: make docs")  # noqa: T201
+        print("Run: make docs")
     return int(check and bool(stale))
 
 

@@ -66,7 +66,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def run(place: Path, variables: Mapping[str, str]) -> Run:
     """Run a command in this process."""
 
-    def call(*args: str, input: str | None = None, env: Mapping[str, str] = {}) -> Result:  # noqa: B006
+    def call(*args: str, input: str | None = None, env: Mapping[str, str] = {}) -> Result:
         return CliRunner(env={**variables, **env}).invoke(app, list(args), input=input)
 
     return call
@@ -76,7 +76,7 @@ def run(place: Path, variables: Mapping[str, str]) -> Run:
 def command(place: Path, variables: Mapping[str, str]) -> Callable[..., tuple[list[str], dict[str, str]]]:
     """Give the words and the environment of a command for a process of its own."""
 
-    def words(*args: str, env: Mapping[str, str] = {}) -> tuple[list[str], dict[str, str]]:  # noqa: B006
+    def words(*args: str, env: Mapping[str, str] = {}) -> tuple[list[str], dict[str, str]]:
         return [sys.executable, "-m", "refdesk", *args], {**os.environ, **variables, **env}
 
     return words
@@ -86,7 +86,7 @@ def command(place: Path, variables: Mapping[str, str]) -> Callable[..., tuple[li
 def process(command: Callable[..., tuple[list[str], dict[str, str]]]) -> Process:
     """Run a command in a process of its own, its output in pipes."""
 
-    def call(*args: str, env: Mapping[str, str] = {}) -> "subprocess.CompletedProcess[str]":  # noqa: B006
+    def call(*args: str, env: Mapping[str, str] = {}) -> "subprocess.CompletedProcess[str]":
         words, environment = command(*args, env=env)
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 

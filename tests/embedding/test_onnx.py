@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.embedding import OnePassEmbedder
+from refdesk.embedding import TokenEmbedder
 from refdesk.embedding.onnx import TEXTS_PER_JOB, OnnxEmbedder, jobs, open_session
 from refdesk.embedding.tokens import unit_rows
 from refdesk.errors import InputError, ModelError
@@ -75,7 +75,7 @@ async def test_one_pass_gives_the_same_as_two(folder: Path) -> None:
     assert np.array_equal(vectors, await tiny.embed_documents(TEXTS))
     separate = await tiny.embed_tokens(TEXTS)
     assert all(np.array_equal(one.vectors, two.vectors) for one, two in zip(tokens, separate, strict=True))
-    assert isinstance(tiny, OnePassEmbedder)
+    assert isinstance(tiny, TokenEmbedder)
 
 
 async def test_nothing_gives_nothing(folder: Path) -> None:

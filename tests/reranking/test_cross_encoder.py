@@ -80,6 +80,8 @@ def test_two_labels_give_the_lead_of_the_second() -> None:
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="absent"):
         open_cross_encoder(tmp_path / "absent")
+    with pytest.raises(ModelError, match="neither"):
+        open_cross_encoder(tmp_path)
 
 
 def test_a_damaged_graph_is_named(folder: Path) -> None:

@@ -107,7 +107,7 @@ vectors = st.lists(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3),
 
 def unit(rows: list[list[float]]) -> NDArray[np.float32]:
     array = np.array(rows, np.float32).reshape(-1, 3)
-    return array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-6)
+    return np.asarray(array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-6), np.float32)
 
 
 @given(query=vectors, chunks=st.lists(vectors, max_size=5))

@@ -73,8 +73,8 @@ def tag(text: str, start: int, *, final: bool) -> Found | int | None:
 
 def _is_plain(match: re.Match[str]) -> bool:
     """Tell whether something in angle brackets is text to a browser too, such as `<stdin>`."""
-    name, rest = match[1], match[2]
-    return bool(name) and not rest.strip(" /") and name.lower() not in _HTML and match[0][1] not in "!?"
+    name, rest = match[1] or "", match[2] or ""
+    return name.isalnum() and not rest.strip(" /") and name.lower() not in _HTML and match[0][1] not in "!?"
 
 
 def link(text: str, start: int, *, final: bool) -> Found | int | None:

@@ -19,7 +19,7 @@ UsageError: type[Any] = typer.BadParameter.__mro__[1]  # typer exports only this
 class Refdesk(TyperGroup):
     """The root command; it ends every call with one of `ExitCode`."""
 
-    def invoke(self, ctx: typer.Context) -> Any:
+    def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:

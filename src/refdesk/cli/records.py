@@ -9,10 +9,13 @@ from datetime import date
 from enum import Enum
 from math import isfinite
 from os import PathLike, fspath
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from refdesk.context import Answer
 from refdesk.documents import Hit
+
+if TYPE_CHECKING:
+    from refdesk.retrieval import Results
 
 UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -68,3 +71,14 @@ def hit_record(hit: Hit) -> dict[str, Any]:
     own = plain(hit)
     chunk = own.pop("chunk")
     return {"rank": own.pop("rank"), **chunk, **own, "found_by": list(hit.found_by)}
+
+
+def results_record(results: "Results", *, explain: bool) -> dict[str, Any]:
+    """Return what `search --json` prints."""
+    record = {
+        "question": results.question,
+        "mode": results.mode,
+        "hits": [hit_record(hit) for hit in results.hits],
+        "reason": results.explanation.reason,
+    }
+    return {**record, "explanation": plain(results.explanation)} if explain else record

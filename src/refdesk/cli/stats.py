@@ -1,5 +1,6 @@
 """`refdesk stats`: what a library holds, and what it takes."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,28 @@ async def stats(session: Session) -> None:
     if session.json:
         session.print_json(record)
         return
-    rows = [
-        (one["name"], one["documents"], one["chunks"], len(one["failed"]), len(one["skipped"]), one["languages"], one["fingerprint"])
-        for one in record["collections"]
-    ]
-    table(session.out, HEADINGS, rows)
+    table(session.out, HEADINGS, [_row(one) for one in record["collections"]])
+    if session.verbose:
+        _show_not_read(session, record["collections"])
     say(session.out, f"{megabytes(record['bytes'])} in {record['library']}")
+
+
+def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
+    missed = len(one["failed"]), len(one["skipped"])
+    return (one["name"], one["documents"], one["chunks"], *missed, one["languages"], one["fingerprint"])
+
+
+def _show_not_read(session: Session, collections: Sequence[Mapping[str, Any]]) -> None:
+    rows = [
+        (one["name"], source["source_id"], outcome, source["message"])
+        for one in collections
+        for outcome in ("failed", "skipped")
+        for source in one[outcome]
+    ]
+    if rows:
+        say(session.out)
+        table(session.out, ("collection", "source", "outcome", "message"), rows)
+        say(session.out)
 
 
 async def _record(desk: "Desk") -> dict[str, Any]:

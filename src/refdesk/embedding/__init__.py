@@ -79,12 +79,3 @@ class TokenEmbedder(Protocol):
     async def embed_documents_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
         """Embed documents and give the vectors of their tokens from the same pass."""
         ...
-
-
-@runtime_checkable
-class OnePassEmbedder(TokenEmbedder, Protocol):
-    """A token embedder that gives a document's vector and those of its tokens for the price of one."""
-
-    async def embed_documents_with_tokens(
-        self, texts: Sequence[str]
-    ) -> tuple[Vectors, list[TokenVectors]]: ...

@@ -83,6 +83,11 @@ def open_cross_encoder(
     graph = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
     if graph is not None:
         return CrossEncoder(OnnxPairModel(graph, folder, longest_pair(folder)), folder.name)
+    if not (folder / "config.json").is_file():
+        raise ModelError(
+            f"The folder {str(folder)!r} holds no reranker: it has neither model.onnx nor config.json.",
+            remedy="Give the folder of a cross-encoder.",
+        )
     if not exportable(folder):
         return CrossEncoder(TorchPairModel(folder), folder.name)
     model = read_folder(folder)
@@ -98,6 +103,7 @@ class OnnxPairModel:
         self._session = _session(graph)
         self._inputs = {one.name for one in self._session.get_inputs()}
         self._max_length = max_length
+        self._types = _number(folder / "config.json", "type_vocab_size") != 1
         probe = self._tokenizer.encode(PROBE, PROBE)
         self._special = sum(probe.special_tokens_mask)
 
@@ -113,7 +119,7 @@ class OnnxPairModel:
         rows = {
             "input_ids": pair.ids,
             "attention_mask": pair.attention_mask,
-            "token_type_ids": pair.type_ids,
+            "token_type_ids": pair.type_ids if self._types else [0] * len(pair.ids),
         }
         feed = {name: np.array([row], np.int64) for name, row in rows.items() if name in self._inputs}
         return logit(self._session.run(None, feed)[0][0])

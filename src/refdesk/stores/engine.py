@@ -1,4 +1,4 @@
-"""Lance as this package uses it: loaded quietly, its errors translated."""
+"""Lance as this package uses it: the one file that loads it, quietly, and translates its errors."""
 
 import os
 
@@ -9,11 +9,17 @@ from contextlib import contextmanager
 
 import lance
 import pyarrow as pa
+from lance.query import MatchQuery
 
 from refdesk.errors import StoreError
 from refdesk.stores.control import DISK_FULL
 
+__all__ = ["MatchQuery", "Session", "Table", "open_table", "translated", "write_table"]
+
 Table = lance.LanceDataset
+Session = lance.Session  # type: ignore[attr-defined]
+open_table = lance.dataset
+write_table = lance.write_dataset
 
 REMEDY = (
     "Open a new reader. If that fails too, restore the library from a backup, or delete the collection and"

@@ -8,14 +8,12 @@ import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import lance
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from lance.query import MatchQuery
 from numpy.typing import NDArray
 
-from refdesk.stores.engine import Table, translated
+from refdesk.stores.engine import MatchQuery, Session, Table, open_table, translated, write_table
 from refdesk.stores.indexes import Limits, index_tokens
 
 NPROBES = 20
@@ -29,7 +27,7 @@ class Tables:
     def __init__(self, root: Path, limits: Limits) -> None:
         self.root = root
         self.limits = limits
-        self._session = lance.Session()  # type: ignore[attr-defined]
+        self._session = Session()
         self._open: dict[tuple[str, int], Table] = {}
 
     def at(self, folder: str, version: int) -> Table:
@@ -37,7 +35,7 @@ class Tables:
         known = self._open.get((folder, version))
         if known is None:
             with translated(f"open version {version} of the chunks in {str(self.root / folder)!r}"):
-                known = lance.dataset(self.root / folder, version=version, session=self._session)
+                known = open_table(self.root / folder, version=version, session=self._session)
             for oldest in list(self._open)[: max(0, len(self._open) - OPEN_TABLES + 1)]:
                 self._open.pop(oldest, None)
             self._open[folder, version] = known
@@ -50,17 +48,17 @@ class Tables:
             shutil.rmtree(path, ignore_errors=True)
             return None
         with translated(f"recover the chunks in {str(path)!r}"):
-            table = lance.dataset(path, version=published)
+            table = open_table(path, version=published)
             if _latest(path, published) != published:
                 table.restore()  # type: ignore[no-untyped-call]
-            return lance.dataset(path)
+            return open_table(path)
 
     def append(self, folder: str, rows: pa.Table) -> Table:
         """Add rows, making the table where there is none."""
         path = self.root / folder
         with translated(f"write chunks in {str(path)!r}"):
             fresh = not path.exists()
-            table = lance.write_dataset(rows, path, mode="create" if fresh else "append")
+            table = write_table(rows, path, mode="create" if fresh else "append")
             if fresh:
                 index_tokens(table)
             return table
@@ -76,13 +74,13 @@ def _latest(path: Path, published: int) -> int:
         version = _version(manifest)
         if version > published and not _readable(path, version):
             manifest.unlink()
-    return int(lance.dataset(path).version)
+    return int(open_table(path).version)
 
 
 def _readable(path: Path, version: int) -> bool:
     """Tell whether a manifest can be read; Lance takes one full of zeros for version 0."""
     try:
-        return bool(lance.dataset(path, version=version).version == version)
+        return bool(open_table(path, version=version).version == version)
     except (OSError, ValueError):
         return False
 

@@ -74,6 +74,9 @@ class HashingEmbedder:
     async def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         return [self._tokens(text) for text in texts]
 
+    async def embed_documents_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        return await self.embed_documents(texts), await self.embed_tokens(texts)
+
     def _embed(self, texts: Sequence[str]) -> Vectors:
         self.embedded += len(texts)
         return np.stack([self._text_vector(text) for text in texts]) if texts else self._tokens("").vectors

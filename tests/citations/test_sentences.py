@@ -1,0 +1,67 @@
+"""Sentences keep exact offsets and pass over what says nothing."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refdesk.citations.sentences import language_of, sentences
+
+MARKDOWN = """# Leave
+
+Dr. Smith took 30 days in 1990. He came
+back late.
+
+- First item
+- Second item. With two sentences.
+1. Numbered
+
+| day | hours |
+|-----|-------|
+| Mon | 8 |
+
+```py
+code here. not a sentence.
+```
+[Only a link](https://example.org)
+***
+> Quoted words."""
+
+
+def texts(text: str) -> list[str]:
+    return [span.of(text) for span in sentences(text)]
+
+
+def test_markdown() -> None:
+    assert texts(MARKDOWN) == [
+        "Dr. Smith took 30 days in 1990.",
+        "He came\nback late.",
+        "First item",
+        "Second item.",
+        "With two sentences.",
+        "Numbered",
+        "| day | hours |",
+        "| Mon | 8 |",
+        "Quoted words.",
+    ]
+
+
+def test_scripts() -> None:
+    assert texts("今天天气很好。我们去公园吧！好吗？") == ["今天天气很好。", "我们去公园吧！", "好吗？"]
+    assert texts("यह एक वाक्य है। दूसरा वाक्य।") == ["यह एक वाक्य है।", "दूसरा वाक्य।"]
+    assert [language_of(text) for text in ("Plain.", "漢字です", "汉字", "Что", "", "שלום")] == [
+        *["en", "ja", "zh", "ru", "en", "en"]
+    ]
+
+
+def test_lines_without_punctuation_are_split() -> None:
+    lines = [f"key number {number} and a value for it" for number in range(40)]
+    assert texts("\n".join(lines)) == lines
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aB .\n\r-#|`>!?。1\t\u2028\x85é𝒳*[]()"), max_size=120))
+def test_spans_are_ordered_trimmed_and_inside(text: str) -> None:
+    end = 0
+    for span in sentences(text):
+        assert end <= span.start < span.end <= len(text)
+        assert span.of(text) == span.of(text).strip()
+        end = span.end
