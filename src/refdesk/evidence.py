@@ -8,8 +8,9 @@ from refdesk.context import Evidence
 from refdesk.documents import Hit
 
 _MARKER = re.compile(r"[\[【［〔]+\s*(\^?\d[\d\s,;–-]*)[\]】］〕]+")
-_DOUBLE = re.compile(r"\[(?=\[)|\](?=\])")
-_TAG = re.compile(r"<(?=[/!?|]?\s*[A-Za-z])")
+_WIDE = re.compile(r"[【［〔](?=\s*\d)")
+_DOUBLE = re.compile(r"\[(?=\[|\d+\])|\](?=\])")
+_TAG = re.compile(r"<(?=[/!?|]?[A-Za-z])")
 _SHORTEST_EXCERPT = 40
 """Tokens; less of an excerpt is not worth showing."""
 
@@ -82,7 +83,7 @@ def evidence_block(
 def neutralise(text: str) -> str:
     """Rewrite what looks like a tag or a citation marker, so that only the layout has real ones."""
     text = _MARKER.sub(lambda found: f"({found[1].strip()})", text)
-    text = _DOUBLE.sub(lambda found: f"{found[0]} ", text)
+    text = _DOUBLE.sub(lambda found: f"{found[0]} ", _WIDE.sub("(", text))
     return _TAG.sub("‹", text)
 
 

@@ -35,7 +35,7 @@ def test_takes_all_where_nothing_is_shared() -> None:
     assert supporting_span("Quite unrelated", "  Ein Satz. Noch einer. ").of("  Ein Satz. Noch einer. ") == (
         "Ein Satz. Noch einer."
     )
-    assert supporting_span("x", "") == supporting_span("x", " ")
+    assert [supporting_span("x", text).of(text) for text in ("", " ", "\n\n")] == ["", "", ""]
 
 
 def test_scripts_without_spaces() -> None:
@@ -46,7 +46,7 @@ def test_scripts_without_spaces() -> None:
 
 def test_statements_are_what_stands_before_a_marker() -> None:
     text = "One fact [1]. Another fact, with more [2][1]. 那是真的[3]。\n- an item [2]"
-    places = [(9, 1), (38, 2), (41, 1), (50, 3), (62, 2)]
+    places = [(9, 1), (38, 2), (41, 1), (50, 3), (65, 2)]
     assert [text[start : start + 3] for start, _ in places] == ["[1]", "[2]", "[1]", "[3]", "[2]"]
     assert statements(text, places) == {
         1: "One fact Another fact, with more",

@@ -199,3 +199,23 @@ class Failing:
 async def test_a_source_that_breaks_is_a_plain_error(bench: Bench) -> None:
     with pytest.raises(OSError, match="the disk went away"):
         await bench.ingest(Failing(), prune=True)
+
+
+async def test_metadata_named_like_a_field_is_kept_under_another_name(bench: Bench) -> None:
+    source = Text("Ein Satz.", source_id="x", metadata={"document_id": "7", "language": "de", "year": 2024})
+    await bench.ingest(source)
+    reader = await bench.store.reader(Scope(("c",)))
+    [record] = await reader.documents()
+    assert record.language == "de"
+    assert record.metadata == {"metadata.document_id": "7", "metadata.language": "de", "year": 2024}
+    assert (await bench.ingest(source)).counts == {"unchanged": 1}
+
+
+async def test_a_language_that_a_page_declares_decides_only_where_the_text_does_not(bench: Bench) -> None:
+    bench.file("a.html", "<html lang=de><body><p>42</p></body></html>")
+    bench.file(
+        "b.html", "<html lang=de><body><p>" + "This page is written in English. " * 9 + "</p></body></html>"
+    )
+    await bench.ingest()
+    reader = await bench.store.reader(Scope(("c",)))
+    assert [record.language for record in await reader.documents()] == ["de", "en"]

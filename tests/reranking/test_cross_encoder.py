@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+from refdesk.embedding.windows import text_windows
 from refdesk.errors import MissingExtra, ModelError
 from refdesk.models.folder import read_folder
 from refdesk.models.graphs import graph_file
@@ -25,12 +26,12 @@ def folder(tmp_path: Path) -> Path:
 async def test_a_bert_classifier_keeps_the_contract(folder: Path, tmp_path: Path) -> None:
     reranker = open_cross_encoder(folder, cache=tmp_path / "cache")
     assert reranker.name == "tiny"
-    await check_reranker(reranker, trained=False, words=60)
+    await check_reranker(reranker, trained=False)
 
 
 async def test_a_roberta_classifier_keeps_the_contract(tmp_path: Path) -> None:
     folder = write_tiny_model(tmp_path / "tiny", head="logits", family="roberta", max_length=64)
-    await check_reranker(open_cross_encoder(folder, cache=tmp_path / "cache"), trained=False, words=60)
+    await check_reranker(open_cross_encoder(folder, cache=tmp_path / "cache"), trained=False)
 
 
 async def test_a_graph_in_the_folder_is_used_as_it_is(folder: Path, tmp_path: Path) -> None:
@@ -48,13 +49,16 @@ async def test_a_graph_in_the_folder_is_used_as_it_is(folder: Path, tmp_path: Pa
 async def test_a_long_chunk_scores_as_its_best_window(folder: Path, tmp_path: Path) -> None:
     graph = graph_file(read_folder(folder), cache=tmp_path / "cache", precision="fp32", head="logits")
     model = OnnxPairModel(graph, folder, 64)
-    texts = ["river stones and mills", "invoices of the year", "river stones and mills invoices of the year"]
+    long = "river stones and old mills; invoices of the year; processes share no memory; thirty days"
+    windows = text_windows(long, model.count, model.limit - model.count(QUESTION))
+    assert len(windows) > 2
     reranker = open_cross_encoder(folder, cache=tmp_path / "cache")
-    ranked = await reranker.rerank("leave of absence, please tell?", sample_hits(texts))
+    ranked = await reranker.rerank(QUESTION, sample_hits([long, *windows]))
     scores = {hit.chunk.text: hit.rerank_score for hit in ranked}
-    assert model.count("leave of absence, please tell?") + model.count(texts[2]) > model.limit
-    assert scores[texts[0]] == pytest.approx(model.score("leave of absence, please tell?", texts[0]))
-    assert len(set(scores.values())) == 3
+    alone = [model.score(QUESTION, window) for window in windows]
+    assert [scores[window] for window in windows] == pytest.approx(alone)
+    assert len(set(alone)) == len(windows)
+    assert scores[long] == max(alone)
 
 
 def test_the_length_of_a_pair_is_the_least_that_the_folder_names(tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def language_of(text: str) -> str:
     found = [(len(script.findall(text)), code) for script, code in _SCRIPTS]
     count, code = max(found, key=lambda pair: pair[0])
     kana = next(number for number, name in found if name == "ja")
-    if count * 4 < len(text):
+    if count * 4 < len(text) or not count:
         return "en"
     return "ja" if code == "zh" and kana * 10 > count else code
 

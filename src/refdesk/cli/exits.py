@@ -47,7 +47,7 @@ def error_line(error: BaseException, *, verbose: bool = False) -> str:
 
 def usage_line(message: str, command: str) -> str:
     """Return the line for a command line that cannot be used."""
-    text = one_line(message)
+    text = one_line(message).replace("Value error, ", "")
     return f"error [usage]: {text if text.endswith(('.', '?', '!')) else text + '.'} Run: {command} --help."
 
 

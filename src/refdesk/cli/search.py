@@ -67,7 +67,7 @@ def _show_hit(session: Session, hit: "Hit") -> None:
     page = f", page {hit.chunk.page}" if hit.chunk.page is not None else ""
     say(session.out, f"{hit.rank}. {one_line(hit.title)}{page} — {hit.url or hit.source_id}", "bold")
     path = one_line(" › ".join(hit.chunk.heading_path))
-    say(session.out, "  ".join(filter(None, (scores(hit), path))), indent=3)
+    say(session.out, "  ".join(filter(None, (path, scores(hit)))), indent=3)
     say(session.out, one_line(hit.chunk.text, SNIPPET), indent=3)
     say(session.out)
 

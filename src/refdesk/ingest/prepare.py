@@ -1,16 +1,22 @@
 """One source item to a document with its chunks, and the digest that tells whether it changed."""
 
 import hashlib
+import re
 from dataclasses import dataclass, replace
 
 from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
 from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text
 from refdesk.documents import Chunk, Document, Metadata
+from refdesk.filters import DOCUMENT_FIELDS
 from refdesk.parsing import PARSER_VERSION, Parsed
 from refdesk.parsing.markdown import from_markdown
 from refdesk.parsing.normalise import clean
 from refdesk.sources import SourceItem
 from refdesk.stores import Entry
+
+LANGUAGE = re.compile(r"[a-z]{2}")
+SAMPLE = 4000
+"""Characters that tell a document's language."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,10 +64,10 @@ class Recipe:
             text=parsed.text,
             url=item.url,
             media_type=parsed.media_type,
-            language=item.language or detect_language(parsed.text[:4000]),
+            language=_language(item, parsed),
             pages=parsed.pages,
             headings=parsed.headings,
-            metadata={**parsed.metadata, **item.metadata},
+            metadata=_renamed({**parsed.metadata, **item.metadata}),
             digest=self.digest(item),
             warnings=parsed.warnings,
         )
@@ -83,8 +89,26 @@ def parsed_text(item: SourceItem) -> Parsed:
     return Parsed(text=cleaned.text, media_type=item.media_type or "text/plain", warnings=cleaned.warnings)
 
 
+def _language(item: SourceItem, parsed: Parsed) -> str:
+    """Return what the source says, else what the text shows, else what the file declares of itself."""
+    said = item.language or str(item.metadata.get("language", ""))
+    if LANGUAGE.fullmatch(said):
+        return said
+    found, declared = (
+        detect_language(parsed.text[:SAMPLE]),
+        str(parsed.metadata.get("language", ""))[:2].lower(),
+    )
+    return declared if found == "und" and LANGUAGE.fullmatch(declared) else found
+
+
+def _renamed(metadata: Metadata) -> Metadata:
+    """Give keys that are names of document fields another name, so that a filter can tell them apart."""
+    return {f"metadata.{key}" if key in DOCUMENT_FIELDS else key: value for key, value in metadata.items()}
+
+
 def new_metadata(entry: Entry, item: SourceItem) -> Entry | None:
     """Return the ledger's entry with the item's title, url and metadata, or None where they are the same."""
-    metadata: Metadata = item.metadata if item.text is not None else {**entry.metadata, **item.metadata}
+    given = _renamed(item.metadata)
+    metadata = given if item.text is not None else {**entry.metadata, **given}
     changed = replace(entry, metadata=metadata, title=item.title or entry.title, url=item.url)
     return None if changed == entry else changed

@@ -1,0 +1,117 @@
+"""A model writes, the code cites."""
+
+from collections.abc import Callable
+
+import pytest
+from refdesk.answering.generated import ABSTENTION, GeneratedAnswerer
+from refdesk.context import Answer, Evidence, Zone
+from refdesk.documents import Document
+from refdesk.errors import LLMError
+from refdesk.events import Done, Token
+from refdesk.llm.models import ModelLLM
+from refdesk.testing.llm import ScriptedLLM, ServerReply, chat_server
+
+pytestmark = pytest.mark.anyio
+MakeEvidence = Callable[..., tuple[Evidence, ...]]
+
+
+async def answer(
+    llm: ScriptedLLM | ModelLLM, evidence: tuple[Evidence, ...], zone: Zone = "ok", **options: int
+) -> Answer:
+    """Return the answer after checking that its stream is what was promised."""
+    streamed, done = "", None
+    async for event in GeneratedAnswerer(llm=llm, **options).stream("How much leave?", evidence, zone=zone):
+        assert done is None, "Nothing comes after Done."
+        if isinstance(event, Token):
+            assert event.text
+            streamed += event.text
+        else:
+            done = event.answer
+    assert done is not None
+    assert streamed == done.text
+    return done
+
+
+async def test_markers_become_citations_with_exact_quotes(
+    evidence_of: MakeEvidence, documents: dict[str, Document]
+) -> None:
+    evidence = evidence_of("travel.md", "leave.md")
+    llm = ScriptedLLM(
+        [["You get 30 days of annual leave [", "[2]", "]. Costs are refunded", " in four weeks [[1]][[9]]. "]]
+    )
+    found = await answer(llm, evidence)
+    assert found.text == "You get 30 days of annual leave [1]. Costs are refunded in four weeks [2]."
+    assert [(one.marker, one.source_id) for one in found.citations] == [(1, "leave.md"), (2, "travel.md")]
+    assert found.citations[0].quote == "Full-time employees get **30 days** of annual leave per year."
+    for one in found.citations:
+        assert documents[one.source_id].text[one.start : one.end] == one.quote
+    assert found.warnings == ("Removed 1 citation markers that point to no evidence.",)
+    assert (found.zone, found.refusal, found.model) == ("ok", None, "scripted")
+
+
+async def test_the_model_is_told_that_evidence_is_data(evidence_of: MakeEvidence) -> None:
+    llm = ScriptedLLM(["Yes [[1]]."])
+    await answer(llm, evidence_of("leave.md"), zone="weak")
+    system, user = llm.asked[0]
+    assert (system.role, user.role) == ("system", "user")
+    assert "[[n]]" in system.text
+    assert "data" in system.text
+    assert user.text.endswith("Question: How much leave?")
+    assert "only touch on the question" in user.text
+    assert user.text.count("<evidence>") == user.text.count("</evidence>") == 1
+
+
+async def test_without_evidence_no_model_is_called(evidence_of: MakeEvidence) -> None:
+    llm = ScriptedLLM(["never"])
+    nothing = await answer(llm, ())
+    off_topic = await answer(llm, evidence_of("leave.md"), zone="none")
+    assert (nothing.refusal, nothing.zone, nothing.citations) == ("nothing_found", "none", ())
+    assert (off_topic.refusal, off_topic.zone) == ("below_threshold", "none")
+    assert llm.asked == []
+
+
+async def test_a_model_that_finds_nothing_refuses(evidence_of: MakeEvidence) -> None:
+    found = await answer(ScriptedLLM([f"{ABSTENTION}\n"]), evidence_of("leave.md"))
+    assert (found.text, found.refusal, found.citations) == (ABSTENTION, "abstained", ())
+
+
+async def test_links_of_the_model_are_defused(evidence_of: MakeEvidence) -> None:
+    reply = "See [here](https://evil.example) or https://evil.example, https://intranet.example/rules <img src=x> [[1]]."
+    found = await answer(ScriptedLLM([reply]), evidence_of("leave.md"))
+    assert found.text == "See here or, https://intranet.example/rules [1]."
+    assert found.warnings == ("Removed 3 links, images or HTML tags of the model's own.",)
+
+
+async def test_an_answer_without_citations_says_so(evidence_of: MakeEvidence) -> None:
+    found = await answer(ScriptedLLM(["Thirty days."]), evidence_of("leave.md"))
+    assert found.warnings == ("The answer cites no evidence.",)
+
+
+async def test_evidence_that_was_left_out_cannot_be_cited(evidence_of: MakeEvidence) -> None:
+    found = await answer(ScriptedLLM(["A [[1]] b [[2]]."]), evidence_of("leave.md", "travel.md"), budget=130)
+    assert found.text == "A [1] b."
+    assert any("Evidence 2 was left out" in warning for warning in found.warnings)
+
+
+async def test_a_reply_of_nothing_is_an_error(evidence_of: MakeEvidence) -> None:
+    with pytest.raises(LLMError, match="nothing"):
+        await answer(ScriptedLLM([" [[9]] \n"]), evidence_of("leave.md"))
+
+
+async def test_a_failure_in_the_middle_of_a_stream_surfaces(evidence_of: MakeEvidence) -> None:
+    shown: list[str] = []
+    with chat_server(ServerReply(pieces=["Leave is 30 ", "days [["], break_off=True)) as server:
+        llm = ModelLLM(name="openai:tiny", model="tiny", base_url=server.base_url)
+        with pytest.raises(LLMError):
+            async for event in GeneratedAnswerer(llm=llm).stream("How much leave?", evidence_of("leave.md")):
+                assert isinstance(event, Token)
+                shown.append(event.text)
+    assert "".join(shown) == "Leave is 30 days"
+
+
+async def test_over_http_with_bytes_in_halves(evidence_of: MakeEvidence) -> None:
+    with chat_server(ServerReply(pieces=["Année — 30 jours [[1", "]]."], split_bytes=True)) as server:
+        llm = ModelLLM(name="openai:tiny", model="tiny", base_url=server.base_url)
+        found = await answer(llm, evidence_of("leave.md"))
+    assert found.text == "Année — 30 jours [1]."
+    assert Done(found).answer.citations[0].marker == 1
