@@ -23,9 +23,22 @@ def told(event):
 with refdesk.open(sys.argv[1]) as desk:
     desk.ingest(sys.argv[2], on_event=told)
 """
-WORDS = (
-    ["river", "stone", "window", "letter", "garden", "engine", "market", "winter", "silver", "paper", "island", "bridge", "candle", "forest"]
-)
+WORDS = [
+    "river",
+    "stone",
+    "window",
+    "letter",
+    "garden",
+    "engine",
+    "market",
+    "winter",
+    "silver",
+    "paper",
+    "island",
+    "bridge",
+    "candle",
+    "forest",
+]
 
 
 def make_files(folder: Path, count: int) -> None:

@@ -1,11 +1,16 @@
 """The blocking desk has every call of the desk, with the same parameters."""
 
+import asyncio
 import inspect
+from pathlib import Path
 
 import pytest
 
+import refdesk
 from refdesk.blocking import BlockingDesk
 from refdesk.desk import Desk
+from refdesk.errors import NotFound
+from refdesk.testing import HashingEmbedder
 
 PUBLIC = [
     name for name, thing in vars(Desk).items() if inspect.isfunction(thing) and not name.startswith("_")
@@ -21,3 +26,31 @@ def test_same_parameters_and_docstring(name: str) -> None:
 
 def test_nothing_is_missing() -> None:
     assert {name for name in PUBLIC if name != "aclose"} <= set(dir(BlockingDesk))
+
+
+def test_it_works_with_and_without_a_running_loop(tmp_path: Path) -> None:
+    with refdesk.open(tmp_path / "library", embedder=HashingEmbedder()) as desk:
+        desk.ingest_text("Employees get 30 days of leave.", source_id="leave")
+
+        async def notebook() -> str:
+            return desk.ask("How many days of leave do employees get?").text
+
+        assert "30 days" in asyncio.run(notebook())
+
+
+def test_a_stream_can_be_left_early_and_errors_are_plain(tmp_path: Path) -> None:
+    with refdesk.open(tmp_path / "library", embedder=HashingEmbedder()) as desk:
+        desk.ingest_text("Employees get 30 days of leave.", source_id="leave")
+        for event in desk.stream("How many days of leave do employees get?"):
+            assert isinstance(event, refdesk.Token)
+            break
+        with pytest.raises(NotFound):
+            list(desk.stream("What?", collections="nowhere"))
+        assert desk.documents()
+
+
+def test_a_closed_desk_says_so(tmp_path: Path) -> None:
+    desk = refdesk.open(tmp_path / "library", embedder=HashingEmbedder())
+    desk.close()
+    with pytest.raises(RuntimeError):
+        desk.collections()

@@ -33,7 +33,8 @@ def test_layout() -> None:
     block = evidence_block(number_hits([hit("Leave is 30 days.", page=4), hit("Sick leave.", 'A "b" <c>')]))
     assert block.text == (
         "<evidence>\n"
-        '<source number="1" title="Handbook" from="a.md, Leave › Annual, page 4">\nLeave is 30 days.\n</source>\n'
+        '<source number="1" title="Handbook" from="a.md, Leave › Annual, page 4">\n'
+        "Leave is 30 days.\n</source>\n"
         '<source number="2" title="A \'b\' ‹c›" from="a.md, Leave › Annual">\nSick leave.\n</source>\n'
         "</evidence>"
     )

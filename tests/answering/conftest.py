@@ -27,7 +27,7 @@ def documents() -> dict[str, Document]:
         name: Document(
             collection="c",
             source_id=name,
-            title=name.removesuffix(".md").title(),
+            title=name.split(".")[0].title(),
             text=text,
             url=f"file:///{name}",
         )
@@ -37,7 +37,7 @@ def documents() -> dict[str, Document]:
 
 @pytest.fixture
 def evidence_of(documents: dict[str, Document]) -> MakeEvidence:
-    """Return a function from document names to evidence: each document is one chunk, from its fifth character."""
+    """Return a function from document names to evidence: one chunk each, from the fifth character."""
 
     def make(*names: str) -> tuple[Evidence, ...]:
         return number_hits([_hit(documents[name]) for name in names])

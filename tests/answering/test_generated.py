@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from refdesk.answering.generated import ABSTENTION, GeneratedAnswerer
 from refdesk.context import Answer, Evidence, Zone
 from refdesk.documents import Document
@@ -12,15 +13,16 @@ from refdesk.llm.models import ModelLLM
 from refdesk.testing.llm import ScriptedLLM, ServerReply, chat_server
 
 pytestmark = pytest.mark.anyio
+QUESTION = "How much leave?"
 MakeEvidence = Callable[..., tuple[Evidence, ...]]
 
 
 async def answer(
-    llm: ScriptedLLM | ModelLLM, evidence: tuple[Evidence, ...], zone: Zone = "ok", **options: int
+    llm: ScriptedLLM | ModelLLM, evidence: tuple[Evidence, ...], zone: Zone = "ok", budget: int = 6000
 ) -> Answer:
     """Return the answer after checking that its stream is what was promised."""
     streamed, done = "", None
-    async for event in GeneratedAnswerer(llm=llm, **options).stream("How much leave?", evidence, zone=zone):
+    async for event in GeneratedAnswerer(llm=llm, budget=budget).stream(QUESTION, evidence, zone=zone):
         assert done is None, "Nothing comes after Done."
         if isinstance(event, Token):
             assert event.text
@@ -30,6 +32,12 @@ async def answer(
     assert done is not None
     assert streamed == done.text
     return done
+
+
+async def listen(answerer: GeneratedAnswerer, evidence: tuple[Evidence, ...], shown: list[str]) -> None:
+    async for event in answerer.stream(QUESTION, evidence):
+        assert isinstance(event, Token)
+        shown.append(event.text)
 
 
 async def test_markers_become_citations_with_exact_quotes(
@@ -76,9 +84,11 @@ async def test_a_model_that_finds_nothing_refuses(evidence_of: MakeEvidence) -> 
 
 
 async def test_links_of_the_model_are_defused(evidence_of: MakeEvidence) -> None:
-    reply = "See [here](https://evil.example) or https://evil.example, https://intranet.example/rules <img src=x> [[1]]."
+    reply = (
+        "See [a](https://evil.example) or https://evil.example, https://intranet.example/rules <img> [[1]]."
+    )
     found = await answer(ScriptedLLM([reply]), evidence_of("leave.md"))
-    assert found.text == "See here or, https://intranet.example/rules [1]."
+    assert found.text == "See a or, https://intranet.example/rules [1]."
     assert found.warnings == ("Removed 3 links, images or HTML tags of the model's own.",)
 
 
@@ -103,9 +113,7 @@ async def test_a_failure_in_the_middle_of_a_stream_surfaces(evidence_of: MakeEvi
     with chat_server(ServerReply(pieces=["Leave is 30 ", "days [["], break_off=True)) as server:
         llm = ModelLLM(name="openai:tiny", model="tiny", base_url=server.base_url)
         with pytest.raises(LLMError):
-            async for event in GeneratedAnswerer(llm=llm).stream("How much leave?", evidence_of("leave.md")):
-                assert isinstance(event, Token)
-                shown.append(event.text)
+            await listen(GeneratedAnswerer(llm=llm), evidence_of("leave.md"), shown)
     assert "".join(shown) == "Leave is 30 days"
 
 

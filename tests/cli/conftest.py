@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +35,10 @@ class Run(Protocol):
 
 class Process(Protocol):
     def __call__(self, *args: str, env: Mapping[str, str] = ...) -> "subprocess.CompletedProcess[str]": ...
+
+
+class Command(Protocol):
+    def __call__(self, *args: str, env: Mapping[str, str] = ...) -> tuple[list[str], dict[str, str]]: ...
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +77,7 @@ def run(place: Path, variables: Mapping[str, str]) -> Run:
 
 
 @pytest.fixture
-def command(place: Path, variables: Mapping[str, str]) -> Callable[..., tuple[list[str], dict[str, str]]]:
+def command(place: Path, variables: Mapping[str, str]) -> Command:
     """Give the words and the environment of a command for a process of its own."""
 
     def words(*args: str, env: Mapping[str, str] = {}) -> tuple[list[str], dict[str, str]]:
@@ -83,7 +87,7 @@ def command(place: Path, variables: Mapping[str, str]) -> Callable[..., tuple[li
 
 
 @pytest.fixture
-def process(command: Callable[..., tuple[list[str], dict[str, str]]]) -> Process:
+def process(command: Command) -> Process:
     """Run a command in a process of its own, its output in pipes."""
 
     def call(*args: str, env: Mapping[str, str] = {}) -> "subprocess.CompletedProcess[str]":

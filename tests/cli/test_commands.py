@@ -106,10 +106,10 @@ def test_ask_json(filled: Run) -> None:
         "model",
     ]
     assert record["model"] == "extractive"
-    (citation,) = [one for one in record["citations"] if one["source_id"] == "handbook/leave.md"]
-    shown = as_json(filled, "documents", "show", "handbook/leave.md")
-    assert shown["text"][citation["start"] : citation["end"]] == citation["quote"]
-    assert citation["quote"] in LEAVE
+    assert record["citations"][0]["source_id"] == "handbook/leave.md"
+    for citation in record["citations"]:
+        shown = as_json(filled, "documents", "show", citation["document_id"])
+        assert shown["text"][citation["start"] : citation["end"]] == citation["quote"] != ""
 
 
 def test_ask_shows_the_sources_and_streams_the_same(filled: Run) -> None:
@@ -156,7 +156,7 @@ def test_search_modes_and_fusion(filled: Run) -> None:
 def test_filters_must_all_hold(filled: Run) -> None:
     plain = ["--filter", "media_type=text/plain"]
     found = as_json(filled, "search", "employees costs", *plain)["hits"]
-    assert [hit["source_id"] for hit in found] == ["handbook/travel.txt"]
+    assert {hit["source_id"] for hit in found} == {"handbook/travel.txt"}
     result = filled("search", "costs", *plain, "--filter", "language=fr")
     assert result.exit_code == 0
     assert result.stderr.startswith("no hits [filtered_out]: ")
@@ -188,7 +188,7 @@ def test_collections(filled: Run) -> None:
     created = as_json(filled, "collections", "create", "books", "--description", "All books")
     assert created["description"] == "All books"
     assert [one["name"] for one in as_json(filled, "collections", "list")] == ["books", "default"]
-    assert "documents    3" in filled("collections", "describe", "default").stdout
+    assert "documents   3\n" in filled("collections", "describe", "default").stdout
     assert as_json(filled, "collections", "delete", "default", "--yes")["documents"] == 3
     assert "Did you mean 'books'" in failing(filled, "collections", "describe", "bookz", code=1)
 
@@ -250,18 +250,25 @@ def test_eval_retrieval(run: Run) -> None:
 
 
 def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run) -> None:
-    assert "\x1b" in EVIL
+    record = {"_id": "p\x1b[2J", "title": "Printer \x9b31m", "url": "x:\x1b]0;owned\x07", "text": EVIL}
+    Path("evil.jsonl").write_text(json.dumps({**record, "made\x1b[1m": "\x1b[5mpaper"}), "utf-8")
+    filled("ingest", "evil.jsonl")
     for args in (
         ("documents", "list"),
         ("documents", "show", "handbook/printer.md"),
-        ("search", "printer paper"),
-        ("ask", "What burns paper daily?"),
-        ("search", "printer paper", "--json"),
+        ("documents", "show", "p\x1b[2J"),
+        ("search", "printer burns paper"),
+        ("ask", "What does the printer burn: paper, daily?"),
+        ("search", "printer burns paper", "--json"),
     ):
         text = filled(*args).output
         assert "rinter" in text
         assert not set(text) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_markup_in_a_document_is_text(filled: Run) -> None:
     assert "[bold red]Printer[/]" in filled("documents", "list").stdout
+    assert ":smile:" in filled("documents", "show", "handbook/printer.md").stdout
 
 
 @pytest.mark.parametrize(

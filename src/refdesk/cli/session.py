@@ -14,7 +14,7 @@ import typer
 from refdesk.cli.exits import report
 from refdesk.cli.options import Json, Library, Verbose
 from refdesk.cli.records import write_json
-from refdesk.cli.terminal import console, one_line
+from refdesk.cli.terminal import console, one_line, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,7 +53,7 @@ class Session:
 
     def note(self, text: str) -> None:
         """Print one line on stderr."""
-        self.err.file.write(one_line(text) + "\n")
+        say(self.err, one_line(text))
 
     @property
     def watched(self) -> bool:

@@ -54,8 +54,7 @@ async def ask(
     course = Course()
     answerer = await services.answerer(llm if llm is not None else settings.llm)
     with course.timed("open"):
-        reader = await services.reader(scope)
-        embedder = await services.embedder()
+        reader, embedder = await services.searchable(scope)
     with course.timed("search"):
         results = await search(
             reader,

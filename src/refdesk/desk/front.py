@@ -11,11 +11,13 @@ from refdesk.context import Answer
 from refdesk.desk.asking import ask
 from refdesk.desk.services import Services
 from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata, Mode, Scope
+from refdesk.embedding import Embedder
 from refdesk.errors import InputError
 from refdesk.events import AnswerEvent, Done, IngestEvent
 from refdesk.filters import And, Equals, Filter, In
 from refdesk.ingest import Summary
 from refdesk.llm import LLM
+from refdesk.reranking import Reranker
 from refdesk.retrieval import Fusion, Results, search
 from refdesk.settings import Settings
 from refdesk.sources import Source
@@ -89,11 +91,11 @@ class Desk:
         `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
         """
         wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
-        reader = await self.services.reader(self._scope(collections))
+        reader, embedder = await self.services.searchable(self._scope(collections))
         depth = max(wanted.top_k, wanted.rerank_depth) if rerank else wanted.top_k
         results = await search(
             reader,
-            await self.services.embedder(),
+            embedder,
             question,
             mode=wanted.mode,
             fusion=wanted.fusion,
@@ -228,13 +230,28 @@ def _condition(key: str, value: Any) -> Filter:
 
 
 @asynccontextmanager
-async def aopen(library: Path | None = None, **options: Any) -> AsyncIterator[Desk]:
-    """Open a library folder for async code. Options are the fields of `Settings`.
+async def aopen(
+    library: Path | None = None,
+    *,
+    embedder: str | Embedder | None = None,
+    reranker: str | Reranker | None = None,
+    **options: Any,
+) -> AsyncIterator[Desk]:
+    """Open a library folder for async code. Options are the fields of `Settings`; parts may be objects.
 
     The folder is made at the first write; models are loaded when they are first needed.
     """
-    settings = Settings.load({**options, "library": str(library) if library is not None else None})
-    services = Services(settings=settings)
+    given = {"embedder": embedder, "reranker": reranker, "library": library}
+    objects: dict[str, object] = {}
+    for name, value in given.items():
+        if value is None or isinstance(value, str):
+            options[name] = value
+        elif isinstance(value, PathLike):
+            options[name] = os.fspath(value)
+        else:
+            objects[name] = value
+    settings = Settings.load(options)
+    services = Services(settings=settings, built=objects)
     try:
         yield Desk(services)
     finally:

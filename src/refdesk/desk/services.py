@@ -29,6 +29,7 @@ from refdesk.settings import Settings
 from refdesk.sources import Source
 from refdesk.stores import Reader, Store
 from refdesk.stores.lance import open_lance
+from refdesk.stores.refusals import mismatch
 
 T = TypeVar("T")
 
@@ -39,6 +40,7 @@ class Services:
 
     settings: Settings
     built: dict[str, object] = field(default_factory=dict)
+    """Parts by name; what is in it from the start is used instead of what the settings name."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def store(self) -> Store:
@@ -48,6 +50,13 @@ class Services:
     async def reader(self, scope: Scope) -> Reader:
         """Open what is published now for a scope. Errors: `NotFound`."""
         return await (await self.store()).reader(scope)
+
+    async def searchable(self, scope: Scope) -> tuple[Reader, Embedder]:
+        """Return a reader and the embedder. Errors: `EmbeddingMismatch` for a collection of another space."""
+        store, embedder = await self.store(), await self.embedder()
+        for name in scope.collections:
+            mismatch(await store.collection(name), str(embedder.fingerprint))
+        return await store.reader(scope), embedder
 
     async def writable_store(self, *, make: bool = True) -> Store:
         """Return the store for writing; a missing library is made, or with `make=False` is `NotFound`."""
@@ -64,15 +73,24 @@ class Services:
         return await self._once("embedder", build)
 
     def _embedder(self) -> Embedder:
-        cache = Path(self.settings.cache) if self.settings.cache else None
-        return embedder_for(self.settings.embedder, cache=cache, precision=self.settings.precision)
+        return embedder_for(self.settings.embedder, cache=self._cache, precision=self.settings.precision)
+
+    @property
+    def _cache(self) -> Path | None:
+        return Path(self.settings.cache) if self.settings.cache else None
 
     async def reranker(self, reader: Reader) -> Reranker | None:
-        """Return the reranker; it reads stored token vectors through the reader. None for `none`."""
-        if self.settings.reranker == "none":
-            return None
-        embedder = await self.embedder()
-        return reranker_for(self.settings.reranker, embedder=embedder, reader=reader)
+        """Return the reranker, None for `none`. `maxsim` reads through the reader, so each gets its own."""
+        embedder, name, cache = await self.embedder(), self.settings.reranker, self._cache
+
+        def make() -> Reranker | None:
+            return reranker_for(name, embedder=embedder, reader=reader, cache=cache)
+
+        async def load() -> Reranker | None:
+            return await anyio.to_thread.run_sync(make)
+
+        loaded_once = "reranker" in self.built or name != "maxsim"
+        return await self._once("reranker", load) if loaded_once else make()
 
     async def rerank(self, reader: Reader, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Reorder hits; without a reranker they keep their order. Errors: `ModelError`, `RemoteError`."""

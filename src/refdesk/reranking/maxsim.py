@@ -13,6 +13,7 @@ Token vectors stored at ingestion are used where there are some; the others are 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import anyio.to_thread
@@ -28,11 +29,22 @@ from refdesk.stores import Reader
 
 Floats = NDArray[np.float32]
 
-COSINE_WEIGHT = 0.5
-KEYWORD_WEIGHT = 0.7
-LATE_WEIGHT = 1.0
-RARITY = 2.0
-"""Fitted on training questions only: `python benchmarks/fit_reranker.py` prints what other values give."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixture:
+    """How much each signal counts in the order of hits.
+
+    Fitted on training questions: `python benchmarks/fit_reranker.py --help` tells how.
+    """
+
+    cosine: float = 0.5
+    keyword: float = 0.7
+    late: float = 1.0
+    rarity: float = 2.0
+    """How steeply a token's weight falls with how well the hits match it on average; 0 weighs all alike."""
+
+
+MIXTURE = Mixture()
 
 
 class LateEmbedder(Embedder, TokenEmbedder, Protocol):
@@ -42,9 +54,12 @@ class LateEmbedder(Embedder, TokenEmbedder, Protocol):
 class MaxSimReranker:
     """Order hits by late interaction; needs no weights besides the embedder's."""
 
-    def __init__(self, embedder: LateEmbedder, reader: Reader | None = None) -> None:
+    def __init__(
+        self, embedder: LateEmbedder, reader: Reader | None = None, *, mixture: Mixture = MIXTURE
+    ) -> None:
         self._embedder = embedder
         self._reader = reader
+        self._mixture = mixture
 
     @property
     def name(self) -> str:
@@ -56,10 +71,10 @@ class MaxSimReranker:
             return ()
         hits = sorted(hits, key=lambda hit: hit.chunk.chunk_id)  # sums of floats depend on the order
         query = (await self._embedder.embed_tokens([question]))[0].vectors
-        tokens = await self._token_vectors(hits)
-        return await anyio.to_thread.run_sync(score, query, hits, tokens)
+        tokens = await self.token_vectors(hits)
+        return await anyio.to_thread.run_sync(score, query, hits, tokens, self._mixture)
 
-    async def _token_vectors(self, hits: Sequence[Hit]) -> Mapping[str, Floats]:
+    async def token_vectors(self, hits: Sequence[Hit]) -> Mapping[str, Floats]:
         """Return the token vectors of every hit by chunk id: stored, else computed from what was embedded."""
         names = [hit.chunk.chunk_id for hit in hits]
         stored = await self._reader.token_vectors(names) if self._reader else {}
@@ -74,12 +89,14 @@ class MaxSimReranker:
         return embedded_text(hit.title, hit.chunk, self._embedder.count_tokens, limit)
 
 
-def score(query: Floats, hits: Sequence[Hit], tokens: Mapping[str, Floats]) -> tuple[Hit, ...]:
+def score(
+    query: Floats, hits: Sequence[Hit], tokens: Mapping[str, Floats], mixture: Mixture = MIXTURE
+) -> tuple[Hit, ...]:
     """Order hits by the token vectors of the question, shape (tokens, dimension), and of their chunks."""
     names = [hit.chunk.chunk_id for hit in hits]
     best = best_cosines(query, [tokens[name] for name in names])
     relevance = np.square(np.maximum(best, 0.0)).mean(axis=1) if best.shape[1] else np.zeros(len(hits))
-    order = fused(hits, best)
+    order = fused(hits, best, mixture)
     return ordered(hits, _by_name(names, relevance), _by_name(names, order))
 
 
@@ -95,20 +112,20 @@ def best_cosines(query: Floats, chunks: Sequence[Floats]) -> Floats:
     return best
 
 
-def fused(hits: Sequence[Hit], best: Floats) -> NDArray[np.float64]:
+def fused(hits: Sequence[Hit], best: Floats, mixture: Mixture = MIXTURE) -> NDArray[np.float64]:
     """Add up the standardised signals; one that no hit carries, or all carry equally, adds nothing."""
     cosines = [hit.vector_score for hit in hits]
     lowest = min((cosine for cosine in cosines if cosine is not None), default=0.0)
     return (
-        COSINE_WEIGHT * standardised([lowest if cosine is None else cosine for cosine in cosines])
-        + KEYWORD_WEIGHT * standardised([hit.keyword_score or 0.0 for hit in hits])
-        + LATE_WEIGHT * standardised(late(best))
+        mixture.cosine * standardised([lowest if cosine is None else cosine for cosine in cosines])
+        + mixture.keyword * standardised([hit.keyword_score or 0.0 for hit in hits])
+        + mixture.late * standardised(late(best, mixture.rarity))
     )
 
 
-def late(best: Floats) -> NDArray[np.float64]:
+def late(best: Floats, steepness: float = MIXTURE.rarity) -> NDArray[np.float64]:
     """Return each chunk's mean best cosine; tokens that hits match badly on average weigh more."""
-    rarity = np.maximum(0.0, 1.0 - best.mean(axis=0, dtype=np.float64)) ** RARITY
+    rarity = np.maximum(0.0, 1.0 - best.mean(axis=0, dtype=np.float64)) ** steepness
     total = rarity.sum()
     return best @ (rarity / total) if total else np.zeros(len(best))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from refdesk.documents import Collection
 from refdesk.errors import EmbeddingMismatch, InputError
 from refdesk.stores import StoredDocument, metadata
 from refdesk.stores.shelves import Shelf
@@ -14,8 +15,8 @@ REEMBED = "Re-embed with: refdesk collections delete {name}, then ingest again."
 UNIT_TOLERANCE = 1e-2
 
 
-def mismatch(shelf: Shelf, fingerprint: str) -> None:
-    """Refuse vectors of another space. Errors: `EmbeddingMismatch`."""
+def mismatch(shelf: Shelf | Collection, fingerprint: str) -> None:
+    """Refuse to mix or compare with vectors of another space. Errors: `EmbeddingMismatch`."""
     if shelf.fingerprint not in ("", fingerprint):
         raise EmbeddingMismatch(
             f"The collection {shelf.name!r} was embedded as {shelf.fingerprint!r}, the embedder in use is"

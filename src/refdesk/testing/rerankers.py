@@ -42,9 +42,8 @@ def sample_hits(texts: Sequence[str] = TEXTS) -> tuple[Hit, ...]:
 async def check_reranker(reranker: Reranker, *, trained: bool = True, words: int = 1500) -> None:
     """Check what refdesk relies on in a reranker; raise `AssertionError` with a sentence where it fails.
 
-    `trained=False` is for models with random weights, whose scores mean nothing: what an answer at the end of a
-    long chunk does to them cannot be told. `words` is a length that
-    the model cannot read at once.
+    `trained=False` is for models with random weights, whose scores mean nothing. `words` is a length that the
+    model cannot read at once.
     """
     assert reranker.name, "The reranker has no name."
     assert await reranker.rerank(QUESTION, ()) == (), "No hits became some."
