@@ -1,10 +1,11 @@
 """Measure the extractive answerer: `python benchmarks/answering.py DATA [--languages en,de] [--sample 300]`.
 
 DATA holds `xquad/xquad.LANG.json`, and for questions off the topic `scifact/queries.jsonl` and
-`piaf/piaf-v1.0.json`. Each question is put to the five paragraphs that BM25 ranks first. Printed per language, for the half of the
-paragraphs that no constant was fitted on: how often the answer is refused, given with reserve (weak) or
-without (ok), how often what is quoted holds the answer; and the same shares where the paragraph that answers
-is taken away, where paragraphs from far down the ranking are shown, and for questions of other collections.
+`piaf/piaf-v1.0.json`. Each question is put to the five paragraphs that BM25 ranks first. Printed per
+language, for the half of the paragraphs that no constant was fitted on: how often the answer is refused, given with
+reserve (weak) or without (ok), how often what is quoted holds the answer; and the same shares where the
+paragraph that answers is taken away, where paragraphs from far down the ranking are shown, and for questions
+of other collections.
 """
 
 import argparse

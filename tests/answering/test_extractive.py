@@ -1,5 +1,6 @@
 """The answerer without a model: quotes, or says that it does not know."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,11 +11,12 @@ from refdesk.answering import Answerer
 from refdesk.answering.choosing import choose
 from refdesk.answering.extractive import WEAK_LEAD, ExtractiveAnswerer
 from refdesk.answering.ranking import Candidate, Ranking, SentenceRanker
-from refdesk.answering.relevance import TOKENS, VECTORS
+from refdesk.answering.relevance import LETTERS, TOKENS, VECTORS
 from refdesk.citations.sentences import Span
 from refdesk.context import Answer, Evidence
 from refdesk.documents import Document
-from refdesk.embedding import Fingerprint, Vectors
+from refdesk.embedding import Fingerprint, TokenVectors, Vectors
+from refdesk.embedding.names import embedder_for
 from refdesk.events import Done, Token
 from refdesk.evidence import number_hits
 from refdesk.testing.embedders import HashingEmbedder
@@ -122,8 +124,8 @@ async def test_embedders_without_token_vectors_serve_too(evidence_of: MakeEviden
     assert (
         await answer("Which composer wrote it?", evidence_of("leave.md"), answerer)
     ).refusal == "below_threshold"
-    assert (await SentenceRanker(VectorsOnly()).rank("x", ())).scale is VECTORS
-    assert (await SentenceRanker(HashingEmbedder()).rank("x", ())).scale is TOKENS
+    assert (await SentenceRanker(VectorsOnly()).rank("x", evidence_of("leave.md"))).scale is VECTORS
+    assert (await SentenceRanker(HashingEmbedder()).rank("x", evidence_of("leave.md"))).scale is TOKENS
 
 
 async def test_relevance_is_bounded_and_ordered(evidence_of: MakeEvidence) -> None:
@@ -157,3 +159,35 @@ def test_one_clear_sentence_stands_alone(evidence_of: MakeEvidence) -> None:
     (leave,) = evidence_of("leave.md")
     candidates = (Candidate(leave, Span(0, 9), 0.9), Candidate(leave, Span(20, 40), 0.5))
     assert len(choose(Ranking(candidates, TOKENS))) == 1
+
+
+class ReadsLatinOnly(HashingEmbedder):
+    """Gives words in other scripts one and the same vector, as a model does that never learnt them."""
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return await super().embed_tokens([re.sub(r"[^\W\d_A-Za-z]+", "буква", text) for text in texts])
+
+
+async def test_a_script_that_the_embedder_cannot_read_goes_by_words(evidence_of: MakeEvidence) -> None:
+    (item,) = evidence_of("leave.md")
+    text = "Сотрудники получают тридцать дней отпуска в год. Заявление подают за две недели. Офис закрыт в августе."
+    evidence = number_hits([replace(item.hit, chunk=replace(item.hit.chunk, text=text))])
+    answerer = ExtractiveAnswerer(ReadsLatinOnly())
+    found = await answer("Сколько дней отпуска получают сотрудники?", evidence, answerer)
+    assert found.citations[0].quote == "Сотрудники получают тридцать дней отпуска в год."
+    assert (await answer("Кто написал девятую симфонию?", evidence, answerer)).refusal == "below_threshold"
+    assert (await SentenceRanker(ReadsLatinOnly()).rank("Кто написал?", evidence)).scale is LETTERS
+    assert (await SentenceRanker(HashingEmbedder()).rank("Кто написал?", evidence)).scale is TOKENS
+
+
+@pytest.mark.model
+async def test_with_the_real_model(evidence_of: MakeEvidence) -> None:
+    answerer = ExtractiveAnswerer(embedder_for("minilm"))
+    found = await answer(
+        "How much vacation do I get if I work full time?", evidence_of("travel.md", "leave.md"), answerer
+    )
+    assert found.citations[0].quote == "Full-time employees get **30 days** of annual leave per year."
+    off_topic = await answer(
+        "Which composer wrote the ninth symphony?", evidence_of("travel.md", "leave.md"), answerer
+    )
+    assert off_topic.refusal == "below_threshold"

@@ -48,7 +48,7 @@ def test_scripts() -> None:
     assert texts("今天天气很好。我们去公园吧！好吗？") == ["今天天气很好。", "我们去公园吧！", "好吗？"]
     assert texts("यह एक वाक्य है। दूसरा वाक्य।") == ["यह एक वाक्य है।", "दूसरा वाक्य।"]
     assert [language_of(text) for text in ("Plain.", "漢字です", "汉字", "Что", "", "שלום")] == [
-        *["en", "ja", "zh", "ru", "en", "en"]
+        *["en", "ja", "zh", "ru", "en", "he"]
     ]
 
 

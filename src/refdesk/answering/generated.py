@@ -130,7 +130,7 @@ How to answer
 - Put the marker [[n]] of the source that says so right after each statement: Leave is 30 days [[2]].
 - Use several markers where several sources say it: [[1]][[3]]. Use only numbers of the evidence.
 - Write no links, no web addresses, no HTML, and no list of sources; markers are enough.
-- Keep to what the evidence says: its numbers, names, conditions and negations. Add nothing you know otherwise.
+- Keep to what the evidence says: its numbers, names, conditions and negations. Add nothing else.
 - Answer in the language of the question, briefly, the answer itself first.
 - Where sources disagree, say so and cite both.
 - If the evidence does not hold the answer, write exactly: {ABSTENTION}

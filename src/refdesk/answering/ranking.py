@@ -1,22 +1,13 @@
 """Rank the sentences of the evidence by how well they answer a question."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from refdesk.answering.relevance import (
-    BACKGROUND,
-    TOKENS,
-    VECTORS,
-    Matrix,
-    Scale,
-    above,
-    combine,
-    lexical_shares,
-    token_match,
-)
-from refdesk.citations.sentences import Span, sentences
+from refdesk.answering.background import BACKGROUND, LATIN
+from refdesk.answering.relevance import TOKENS, Matrix, Scale, above, lexical_shares, scale_for, token_match
+from refdesk.citations.sentences import Span, language_of, sentences
 from refdesk.context import Evidence, Zone
 from refdesk.embedding import Embedder, TokenEmbedder
 
@@ -53,30 +44,56 @@ class SentenceRanker:
     """Scores sentences with an embedder's token vectors, or its text vectors where it has no others."""
 
     embedder: Embedder
-    _background: list[Matrix] = field(default_factory=list)
+    _background: dict[str, list[Matrix]] = field(default_factory=dict)
 
     async def rank(self, question: str, evidence: Sequence[Evidence]) -> Ranking:
         """Return the sentences of the evidence, best first, each with its relevance.
 
         A sentence that asks is no answer; what follows it takes over its match, as in a list of questions.
         """
-        found = [Candidate(item, span) for item in evidence for span in sentences(item.hit.chunk.text)]
+        found = [Candidate(one, span) for one in evidence for span in sentences(one.hit.chunk.text)]
         if not found or not question.strip():
-            return Ranking((), self._scale)
-        headings = {
-            item.number: " ".join((item.hit.title, *item.hit.chunk.heading_path)) for item in evidence
-        }
-        if not self._background:
-            self._background = await self._matrices(BACKGROUND)
+            return Ranking((), TOKENS)
         asked = (await self._question(question))[0]
-        matrices = await self._matrices([candidate.text for candidate in found])
-        titles = dict(zip(headings, await self._matrices(list(headings.values())), strict=True))
-        scored = _score(question, asked, found, matrices, titles, self._background)
-        return Ranking(tuple(sorted(scored, key=lambda candidate: -candidate.relevance)), self._scale)
+        latin = unrelated = await self._unrelated(asked, LATIN)
+        if (script := language_of(question)) != LATIN:
+            unrelated = await self._unrelated(asked, script)
+        tokens = isinstance(self.embedder, TokenEmbedder)
+        scale = scale_for(unrelated[0], latin[0], tokens=tokens)
+        matches = await self._matches(asked, found)
+        shares = lexical_shares(question, [candidate.text for candidate in found])
+        relevances = [
+            scale.combine(
+                whole=above(whole, unrelated[0]),
+                worst=above(worst, unrelated[1]),
+                chunk=above(chunk, unrelated[0]),
+                shares=share,
+            )
+            for (whole, worst, chunk), share in zip(matches, shares, strict=True)
+        ]
+        return _ranking(found, relevances, scale)
 
-    @property
-    def _scale(self) -> Scale:
-        return TOKENS if isinstance(self.embedder, TokenEmbedder) else VECTORS
+    async def _matches(self, asked: Matrix, found: Sequence[Candidate]) -> list[tuple[float, float, float]]:
+        """Return how each sentence, its worst third and its chunk with title and headings match."""
+        items = {candidate.item.number: candidate.item.hit for candidate in found}
+        headings = [" ".join((hit.title, *hit.chunk.heading_path)) for hit in items.values()]
+        matrices = await self._matrices([*(candidate.text for candidate in found), *headings])
+        titles = dict(zip(items, matrices[len(found) :], strict=True))
+        own = [token_match(asked, matrix) for matrix in matrices[: len(found)]]
+        chunks = dict.fromkeys(items, 0.0)
+        for candidate, matrix, (whole, _) in zip(found, matrices, own, strict=False):
+            number = candidate.item.number
+            titled = token_match(asked, np.concatenate([matrix, titles[number]]))[0]
+            chunks[number] = max(chunks[number], whole, titled)
+        return [(*match, chunks[one.item.number]) for match, one in zip(own, found, strict=True)]
+
+    async def _unrelated(self, asked: Matrix, script: str) -> tuple[float, float]:
+        """Return what unrelated sentences of a script reach for a question, on average."""
+        if script not in self._background:
+            self._background[script] = await self._matrices(BACKGROUND[script])
+        matches = [token_match(asked, matrix) for matrix in self._background[script]]
+        whole, worst = np.mean(matches, axis=0)
+        return float(whole), float(worst)
 
     async def _question(self, question: str) -> list[Matrix]:
         if isinstance(self.embedder, TokenEmbedder):
@@ -91,36 +108,10 @@ class SentenceRanker:
         return [row[None, :] for row in await self.embedder.embed_documents(fitting)]
 
 
-def _score(
-    question: str,
-    asked: Matrix,
-    found: Sequence[Candidate],
-    matrices: Sequence[Matrix],
-    titles: dict[int, Matrix],
-    background: Sequence[Matrix],
-) -> list[Candidate]:
-    unrelated = np.mean([token_match(asked, matrix) for matrix in background], axis=0)
-    matches = [token_match(asked, matrix) for matrix in matrices]
-    chunks: dict[int, float] = {}
-    for candidate, matrix, (own, _) in zip(found, matrices, matches, strict=True):
-        number = candidate.item.number
-        titled = token_match(asked, np.concatenate([matrix, titles[number]]))[0]
-        chunks[number] = max(chunks.get(number, 0.0), own, titled)
-    shares = lexical_shares(question, [candidate.text for candidate in found])
-    relevances = [
-        combine(
-            whole=above(whole, unrelated[0]),
-            worst=above(worst, unrelated[1]),
-            chunk=above(chunks[candidate.item.number], unrelated[0]),
-            lexical=share,
-        )
-        for candidate, (whole, worst), share in zip(found, matches, shares, strict=True)
-    ]
-    return [
-        Candidate(candidate.item, candidate.span, relevance)
-        for candidate, relevance in zip(found, _handed_on(found, relevances), strict=True)
-        if not _asks(candidate)
-    ]
+def _ranking(found: Sequence[Candidate], relevances: Sequence[float], scale: Scale) -> Ranking:
+    handed = zip(found, _handed_on(found, relevances), strict=True)
+    scored = [replace(one, relevance=relevance) for one, relevance in handed if not _asks(one)]
+    return Ranking(tuple(sorted(scored, key=lambda one: -one.relevance)), scale)
 
 
 def _handed_on(found: Sequence[Candidate], relevances: Sequence[float]) -> list[float]:

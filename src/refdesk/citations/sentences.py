@@ -19,6 +19,8 @@ _SCRIPTS = (
     (re.compile(r"[\u0e00-\u0e7f]"), "th"),
     (re.compile(r"[\u0900-\u097f]"), "hi"),
     (re.compile(r"[\u0600-\u06ff]"), "ar"),
+    (re.compile(r"[\uac00-\ud7af]"), "ko"),
+    (re.compile(r"[\u0590-\u05ff]"), "he"),
     (re.compile(r"[\u0370-\u03ff]"), "el"),
     (re.compile(r"[\u0400-\u04ff]"), "ru"),
 )

@@ -1,6 +1,6 @@
 """`refdesk ingest`: documents into a collection, and what became of every source."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -8,10 +8,7 @@ from refdesk.cli.exits import ExitCode
 from refdesk.cli.jobs import Job
 from refdesk.cli.options import Collection
 from refdesk.cli.session import Session, command
-from refdesk.errors import NotFound
-
-if TYPE_CHECKING:
-    from refdesk.desk import Desk
+from refdesk.errors import RefdeskError
 
 Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders.")]
 Prune = Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")]
@@ -61,7 +58,7 @@ def ingest(
     try:
         whole = anyio.run(_ingest, job, watch)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(anyio.run(_kept, job)) from None
+        raise KeyboardInterrupt(anyio.run(_interrupted, job)) from None
     if not whole:
         raise typer.Exit(ExitCode.PARTLY)
 
@@ -76,14 +73,11 @@ async def _ingest(job: Job, watch: bool) -> bool:
         return await job.round(desk)
 
 
-async def _kept(job: Job) -> str:
-    async with job.session.desk() as desk:
-        stored = await _documents(desk, job.collection or desk.settings.collection)
-    return f"Interrupted. {stored} documents are stored; run the same command again to go on."
-
-
-async def _documents(desk: "Desk", collection: str) -> int:
+async def _interrupted(job: Job) -> str:
+    """Return what to say: how much is stored, counted in the store where that can be done."""
     try:
-        return (await desk.collection(collection)).documents
-    except NotFound:
-        return 0
+        async with job.session.desk() as desk:
+            found = await desk.collection(job.collection or desk.settings.collection)
+    except RefdeskError:
+        return "Interrupted; run the same command again to go on."
+    return f"Interrupted. {found.documents} documents are stored; run the same command again to go on."

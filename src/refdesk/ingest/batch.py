@@ -13,9 +13,9 @@ from refdesk.errors import ModelError
 from refdesk.ingest.prepare import Prepared
 from refdesk.stores import Store, StoredDocument
 
-CHUNKS = 512
+CHUNKS = 256
 """Chunks after which a batch is written."""
-DOCUMENTS = 256
+DOCUMENTS = 128
 """Documents after which a batch is written."""
 SECONDS = 15.0
 """Age after which a batch is written with the next document, so that an interruption costs little."""

@@ -15,7 +15,7 @@ from refdesk.sources import SourceItem
 from refdesk.stores import Entry
 
 LANGUAGE = re.compile(r"[a-z]{2}")
-SAMPLE = 4000
+SAMPLE = 2000
 """Characters that tell a document's language."""
 
 

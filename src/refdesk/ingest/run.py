@@ -109,8 +109,10 @@ class Ingestion:
                 self.updates.append(changed)
                 return SourceFinished(item.source_id, "updated", entry.chunks, "metadata")
             return SourceFinished(item.source_id, "unchanged", entry.chunks)
-        document = self.recipe.document(item, await self._parse(item), self.collection)
-        return await anyio.to_thread.run_sync(self.recipe.prepare, document)
+        parsed = await self._parse(item)
+        return await anyio.to_thread.run_sync(
+            lambda: self.recipe.prepare(self.recipe.document(item, parsed, self.collection))
+        )
 
     async def _parse(self, item: SourceItem) -> Parsed:
         if item.data is None:
