@@ -2,10 +2,10 @@
 
 DATA holds `xquad/xquad.LANG.json`, and for questions off the topic `scifact/queries.jsonl` and
 `piaf/piaf-v1.0.json`. Each question is put to the five paragraphs that BM25 ranks first. Printed per
-language, for the half of the paragraphs that no constant was fitted on: how often the answer is refused, given with
-reserve (weak) or without (ok), how often what is quoted holds the answer; and the same shares where the
-paragraph that answers is taken away, where paragraphs from far down the ranking are shown, and for questions
-of other collections.
+language, for the half of the paragraphs that no constant was fitted on: how often the answer is refused,
+given with reserve (weak) or without (ok), and how often what is quoted holds the answer; the same shares
+where the paragraph that answers is taken away, where paragraphs from far down the ranking are shown, and for
+questions of other collections.
 """
 
 import argparse
@@ -15,20 +15,39 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import bm25s
 import numpy as np
 
+from refdesk.analysis import analyse
 from refdesk.answering.extractive import ExtractiveAnswerer
-from refdesk.citations.support import stems
 from refdesk.context import Answer, Evidence
 from refdesk.documents import Chunk, Hit
+from refdesk.embedding import Embedder, TokenEmbedder, TokenVectors, Vectors
 from refdesk.embedding.names import embedder_for
 from refdesk.events import Done
 from refdesk.evidence import number_hits
 
 Question = tuple[str, int, str]
 """The question, its paragraph, its answer."""
+
+
+class Remembering(TokenEmbedder):
+    """An embedder that embeds no text twice, since paragraphs come again for many questions."""
+
+    def __init__(self, inner: Embedder) -> None:
+        assert isinstance(inner, TokenEmbedder), "The figures are those of token vectors."
+        self.inner = inner
+        self.known: dict[str, TokenVectors] = {}
+
+    async def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        new = [text for text in dict.fromkeys(texts) if text not in self.known]
+        self.known.update(zip(new, await self.inner.embed_tokens(new), strict=True))
+        return [self.known[text] for text in texts]
+
+    async def embed_documents_with_tokens(self, texts: Sequence[str]) -> tuple[Vectors, list[TokenVectors]]:
+        return await self.inner.embed_documents_with_tokens(texts)
 
 
 def xquad(folder: Path, language: str) -> tuple[list[str], list[Question]]:
@@ -83,10 +102,10 @@ def report(name: str, answers: Sequence[Answer], golds: Sequence[str] = ()) -> N
 async def measure(answerer: ExtractiveAnswerer, data: Path, language: str, sample: int) -> None:
     paragraphs, questions = xquad(data / "xquad", language)
     index = bm25s.BM25(method="lucene")
-    index.index([stems(text) for text in paragraphs], show_progress=False)
+    index.index([analyse(text, language) for text in paragraphs], show_progress=False)
 
     def ranked(question: str) -> list[int]:
-        return [int(place) for place in np.argsort(-index.get_scores(stems(question)))]
+        return [int(place) for place in np.argsort(-index.get_scores(analyse(question, language)))]
 
     async def ask(question: str, places: Sequence[int]) -> Answer:
         return await answered(answerer, question, evidence(paragraphs, places))
@@ -113,7 +132,7 @@ async def main() -> None:
     parser.add_argument("--sample", type=int, default=300)
     parser.add_argument("--embedder", default="minilm")
     options = parser.parse_args()
-    answerer = ExtractiveAnswerer(embedder_for(options.embedder))
+    answerer = ExtractiveAnswerer(cast(Embedder, Remembering(embedder_for(options.embedder))))
     for language in options.languages.split(","):
         await measure(answerer, options.data, language, options.sample)
 

@@ -7,7 +7,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
@@ -24,7 +24,7 @@ PART = re.compile(r"(<!-- generated: (?P<name>[\w -]+) -->\n).*?(<!-- end -->)",
 COLUMNS = 100
 
 
-def table(headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
     """Return a Markdown table."""
     lines = [headings, tuple("---" for _ in headings), *rows]
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

@@ -3,7 +3,9 @@
 import pkgutil
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, get_args
@@ -20,13 +22,12 @@ from refdesk.events import Outcome
 from refdesk.parsing import Reason
 from refdesk.parsing.formats import FORMATS
 from refdesk.retrieval import FUSIONS, EmptyReason
-from refdesk.testing.stores import CHECKS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "refdesk"
 PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
-WRITTEN = (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((DOCS / "decisions").glob("*.md")))
+WRITTEN = (*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")))
 DESCRIBED_ELSEWHERE = {"citations": "answering", "filters": "retrieval", "llm": "answering"}
 """Folders without a page of their own, and the page that describes each."""
 FOLDERS = sorted(found.parent.name for found in PACKAGE.glob("*/__init__.py"))
@@ -41,6 +42,8 @@ TABLES = {
 """Words of the code that a page has to explain."""
 
 _BLOCK = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_OUTPUT = re.compile(r"^( *)# > ", re.MULTILINE)
+"""What a print above it prints, as the formatter leaves it; pytest-examples reads it without the blank."""
 _LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
 LEAVE = """# Leave
@@ -70,8 +73,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (handbook / "safety.pdf").write_bytes(pdf(SAFETY))
     monkeypatch.chdir(handbook.parent)
     monkeypatch.syspath_prepend(handbook.parent)
-    for name in ("LIBRARY", "COLLECTION", "EMBEDDER", "PRECISION", "RERANKER", "LLM", "MODE", "FUSION", "TOP_K"):
-        monkeypatch.delenv(f"REFDESK_{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # which running an example replaces
+    for name in Settings.__dataclass_fields__.keys() - {"cache"}:
+        monkeypatch.delenv(f"REFDESK_{name.upper()}", raising=False)
     return handbook.parent
 
 
@@ -97,13 +101,13 @@ def pdf(pages: Iterable[str]) -> bytes:
 @pytest.mark.model
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_examples_run(page: Path, place: Path, eval_example: EvalExample) -> None:
-    """The examples of a page run one after the other in one folder, and print what they say they print."""
+    """The examples of a page run one after the other in one folder; folder pages show what they print."""
     eval_example.set_config(line_length=110)
     for example in find_examples(page):
         if title := example.prefix_settings().get("title"):
             (place / title).write_text(example.source, "utf-8")
-        if "#>" in example.source:
-            eval_example.run_print_check(example)
+        if page.stem in FOLDER_PAGES:
+            eval_example.run_print_check(replace(example, source=_OUTPUT.sub(r"\1#> ", example.source)))
         else:
             eval_example.run(example)
 
@@ -112,7 +116,7 @@ def test_examples_run(page: Path, place: Path, eval_example: EvalExample) -> Non
 def test_every_folder_is_described(folder: str) -> None:
     page = DOCS / f"{DESCRIBED_ELSEWHERE.get(folder, folder)}.md"
     assert page.is_file()
-    assert folder in page.read_text("utf-8")
+    assert folder not in DESCRIBED_ELSEWHERE or folder in page.read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", FOLDER_PAGES)
@@ -128,7 +132,7 @@ def test_a_page_begins_with_an_example(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in FOLDER_PAGES if name != "cli"])
 def test_a_page_is_short(name: str) -> None:
-    assert 40 <= len((DOCS / f"{name}.md").read_text("utf-8").splitlines()) <= 140
+    assert 40 <= len((DOCS / f"{name}.md").read_text("utf-8").splitlines()) <= 130
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
@@ -137,7 +141,9 @@ def test_links_lead_somewhere(page: Path) -> None:
         linked = (page.parent / target).resolve() if target else page
         assert linked.exists(), f"{page.name} links to {target}, which does not exist."
         if anchor:
-            assert anchor in anchors(linked), f"{page.name} links to {target}#{anchor}; there is no such heading."
+            assert anchor in anchors(linked), (
+                f"{page.name} links to {target}#{anchor}; there is no such heading."
+            )
 
 
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
@@ -179,10 +185,6 @@ def test_tables_are_complete(page: str, words: Iterable[str]) -> None:
     assert [word for word in words if f"`{word}`" not in text] == []
 
 
-def test_the_store_suite_is_counted() -> None:
-    assert f"{len(CHECKS)} checks" in (DOCS / "stores.md").read_text("utf-8")
-
-
 def without_blocks(page: Path) -> str:
     """Return the prose of a page."""
     return _BLOCK.sub("", page.read_text("utf-8"))
@@ -198,22 +200,23 @@ def commands(page: Path) -> Iterator[str]:
     """Yield the calls of refdesk in shell blocks and in backticks."""
     for language, source in _BLOCK.findall(page.read_text("utf-8")):
         if language in ("sh", "console"):
-            calls = re.findall(r"^(?:\$ )?(refdesk [^|\n]*)", source, re.MULTILINE)
-            yield from calls
+            yield from re.findall(r"^(?:\$ )?(refdesk [^|\n]*)", source, re.MULTILINE)
     yield from re.findall(r"`(refdesk [^`]+)`", without_blocks(page))
 
 
 def unknown_in(words: list[str]) -> list[str]:
-    """Return the commands and options of a call that do not exist."""
+    """Return the command or the options of a call that do not exist."""
     command: Any = typer.main.get_command(app)
-    found = []
-    options = set(command.params[0].opts)
     for word in takewhile(lambda word: not word.startswith("-"), words):
         if not hasattr(command, "commands"):
             break
         if word not in command.commands:
             return [word]
         command = command.commands[word]
-    options = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
-    found += [word for word in words if word.startswith("--") and word.partition("=")[0] not in options]
-    return found
+    known = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    return [word for word in words if word.startswith("--") and word.partition("=")[0] not in known]
+
+
+@pytest.mark.parametrize("call", ["serve", "ingest x --fast", "models push", "ask why --llm=a --top 3"])
+def test_an_invented_command_would_be_noticed(call: str) -> None:
+    assert len(unknown_in(call.split())) == 1

@@ -40,6 +40,7 @@ class BlockingDesk:
 
     ingest = _blocking(Desk.ingest)
     ingest_text = _blocking(Desk.ingest_text)
+    reembed = _blocking(Desk.reembed)
     search = _blocking(Desk.search)
     ask = _blocking(Desk.ask)
     documents = _blocking(Desk.documents)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import EVIL, LEAVE, Run
+from tests.cli.conftest import LEAVE, QUESTION, Run
 
 
 def as_json(run: Run, *args: str, code: int = 0) -> Any:
@@ -94,7 +94,7 @@ def test_a_path_that_does_not_exist(run: Run) -> None:
 
 
 def test_ask_json(filled: Run) -> None:
-    record = as_json(filled, "ask", "How many days of leave does every employee have a year?")
+    record = as_json(filled, "ask", QUESTION)
     assert list(record) == [
         "question",
         "answer",
@@ -113,7 +113,7 @@ def test_ask_json(filled: Run) -> None:
 
 
 def test_ask_shows_the_sources_and_streams_the_same(filled: Run) -> None:
-    question = "How many days of leave does every employee have a year?"
+    question = QUESTION
     answer = as_json(filled, "ask", question)
     whole = filled("ask", question).stdout
     assert whole.startswith(answer["answer"] + "\n\n[1] Leave — file://")
@@ -250,15 +250,15 @@ def test_eval_retrieval(run: Run) -> None:
 
 
 def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run) -> None:
-    record = {"_id": "p\x1b[2J", "title": "Printer \x9b31m", "url": "x:\x1b]0;owned\x07", "text": EVIL}
+    record = {"_id": "p\x1b[2J", "title": "Printer \x9b31m", "url": "x:\x1b]0;owned\x07", "text": LEAVE}
     Path("evil.jsonl").write_text(json.dumps({**record, "made\x1b[1m": "\x1b[5mpaper"}), "utf-8")
-    filled("ingest", "evil.jsonl")
+    filled("ingest", "evil.jsonl", "--collection", "evil")
     for args in (
         ("documents", "list"),
         ("documents", "show", "handbook/printer.md"),
-        ("documents", "show", "p\x1b[2J"),
+        ("documents", "show", "p\x1b[2J", "--collection", "evil"),
         ("search", "printer burns paper"),
-        ("ask", "What does the printer burn: paper, daily?"),
+        ("ask", QUESTION, "--collection", "evil"),
         ("search", "printer burns paper", "--json"),
     ):
         text = filled(*args).output
@@ -321,3 +321,15 @@ def test_version_and_help(run: Run) -> None:
     assert run("--version").stdout == "refdesk 0.1.0\n"
     assert run().stdout == run("--help").stdout
     assert "Answer a question with citations" in run("--help").stdout
+
+
+def test_reembed_after_a_change_of_settings(filled: Run) -> None:
+    other = {"REFDESK_PRECISION": "fp32"}
+    refused = filled("ingest", "handbook", env=other)
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("error [embedding_mismatch]: ")
+    assert "Run: refdesk reembed --collection default" in refused.stderr
+    done = filled("reembed", "--json", env=other)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["documents"] == 3
+    assert filled("ingest", "handbook", env=other).stdout.startswith("unchanged 3 in ")

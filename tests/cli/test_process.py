@@ -16,11 +16,10 @@ from typing import IO
 
 import pytest
 from rich.cells import cell_len
-from tests.cli.conftest import Command, Process, Run
+from tests.cli.conftest import QUESTION, Command, Process, Run
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*(3[0-9]|4[0-9]|9[0-7])[0-9;]*m")
 STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-QUESTION = "How many days of leave does every employee have a year?"
 
 
 def on_terminal(command: Command, *args: str, columns: int, env: Mapping[str, str] = {}) -> tuple[int, str]:
@@ -141,7 +140,7 @@ def test_watch_takes_up_changes_until_interrupted(command: Command, place: Path)
 def test_an_interrupted_ingest_goes_on_where_it_ended(
     command: Command, process: Process, place: Path
 ) -> None:
-    for number in range(400):
+    for number in range(130):
         text = f"# Note {number}\n\n" + f"Note {number} says this and that. " * 20
         (place / "handbook" / f"note{number}.md").write_text(text, "utf-8")
     words, environment = command("ingest", "handbook", env={"TERM": "xterm"})
@@ -149,7 +148,7 @@ def test_an_interrupted_ingest_goes_on_where_it_ended(
     running = subprocess.Popen(words, env=environment, stderr=theirs, stdout=subprocess.DEVNULL)
     os.close(theirs)
     shown = ""
-    while not re.search(r"\b[1-9][0-9]*/403", shown):
+    while not re.search(r"\b[1-9][0-9]*/133", shown):
         piece = read(ours).decode(errors="replace")
         assert piece, shown
         shown += piece
@@ -157,33 +156,25 @@ def test_an_interrupted_ingest_goes_on_where_it_ended(
     while piece := read(ours).decode(errors="replace"):
         shown += piece
     os.close(ours)
-    assert running.wait() == 130
+    assert running.wait() == 130, shown
     told = re.search(
         r"Interrupted\. (\d+) documents are stored; run the same command again to go on\.\s*$", shown
     )
     assert told
-    assert 0 < int(told[1]) < 403
+    assert 0 < int(told[1]) < 133
     counts = json.loads(process("ingest", "handbook", "--json").stdout)["counts"]
-    assert (counts["unchanged"], counts["added"]) == (int(told[1]), 403 - int(told[1]))
+    assert (counts["unchanged"], counts["added"]) == (int(told[1]), 133 - int(told[1]))
 
 
-@pytest.mark.parametrize("moment", ["refdesk/cli", ".refdesk"])
-def test_an_early_interrupt_is_quiet(command: Command, moment: str) -> None:
-    words, environment = command("ingest", "handbook", env={"PYTHONVERBOSE": "1"})
-    running = subprocess.Popen(
-        words, env=environment, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    line_of(running.stderr, "refdesk.cli.main") if moment != ".refdesk" else wait_for(Path(moment))
+def test_an_early_interrupt_is_quiet(command: Command) -> None:
+    words, environment = command("ingest", "handbook")
+    running = subprocess.Popen(words, env=environment, stderr=subprocess.PIPE, text=True)
+    while not Path(".refdesk").exists():
+        assert running.poll() is None
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate()
-    assert "Traceback" not in errors
-    assert "Interrupted" in errors
-    assert running.returncode in (130, -signal.SIGINT)
-
-
-def wait_for(path: Path) -> None:
-    while not path.exists():
-        pass
+    assert running.returncode == 130
+    assert re.fullmatch(r"Interrupted.*again to go on\.\n", errors)
 
 
 def test_help_loads_nothing_heavy(command: Command) -> None:

@@ -16,6 +16,11 @@ def test_a_data_set_is_read(folder: Path) -> None:
     assert data.unknown_documents == 0
 
 
+def test_a_folder_that_names_the_layout_only_is_named_with_its_parent(folder: Path) -> None:
+    renamed = folder.rename(folder.parent / "beir")
+    assert read_beir(renamed).name == f"{folder.parent.name}-beir"
+
+
 def test_headings_of_judgements_may_be_missing(folder: Path) -> None:
     (folder / "qrels" / "dev.tsv").write_text("q2\tleave\t1\n")
     assert read_beir(folder, split="dev").judgements == {"q2": {"leave": 1}}

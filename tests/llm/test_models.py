@@ -1,8 +1,11 @@
 """Model strings over a real local HTTP server that speaks OpenAI's protocol."""
 
+import subprocess
+import sys
+
 import pytest
 
-from refdesk.errors import InputError, LLMError
+from refdesk.errors import InputError, LLMError, MissingExtra
 from refdesk.llm import LLM, Message
 from refdesk.llm.models import ModelLLM, scrub
 from refdesk.llm.names import llm_for, parse_model_name
@@ -123,6 +126,27 @@ async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch)
         await replies(llm_for("openai:gpt-5-mini"))
     assert "OPENAI_API_KEY" in raised.value.remedy
     assert not raised.value.retryable
+
+
+@pytest.mark.parametrize(
+    ("missing", "model", "extra"),
+    [("pydantic_ai", "openai:gpt-5-mini", "llm"), ("anthropic", "anthropic:claude-haiku-4-5", "anthropic")],
+)
+async def test_a_missing_package_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, missing: str, model: str, extra: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingExtra) as raised:
+        await replies(llm_for(model))
+    assert f"refdesk[{extra}]" in raised.value.remedy
+
+
+def test_naming_a_model_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from refdesk.llm.names import llm_for; llm_for('openai:gpt-5-mini'); "
+        "assert not {'pydantic_ai', 'openai', 'httpx'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 async def test_an_unknown_provider_is_an_error() -> None:

@@ -7,7 +7,7 @@ from refdesk.documents import Hit, Mode
 from refdesk.embedding import Vectors
 from refdesk.errors import InputError, StoreError
 from refdesk.filters import Equals
-from refdesk.retrieval import FUSIONS, Fusion, search, widen
+from refdesk.retrieval import FUSIONS, Fusion, search
 from refdesk.stores import Reader
 from refdesk.testing import HashingEmbedder
 
@@ -183,28 +183,3 @@ async def test_a_failing_arm_fails_the_search(open_reader: OpenReader) -> None:
     reader = await open_reader(TEXTS)
     with pytest.raises(StoreError, match="away"):
         await search(reader, BrokenEmbedder(), "leave")
-
-
-async def test_hits_are_widened_by_their_neighbours(
-    open_reader: OpenReader, embedder: HashingEmbedder
-) -> None:
-    reader = await open_reader(
-        {"book.md": "\n".join(f"Line {word}." for word in ["one", "two", "three", "four", "five"])}
-    )
-    hits = (await search(reader, embedder, "three", mode="keyword")).hits
-    widened = await widen(reader, hits, before=1, after=1)
-    assert [hit.chunk.text for hit in widened] == ["Line two.", "Line three.", "Line four."]
-    assert [hit.found_by for hit in widened] == [(), ("keyword",), ()]
-    assert [hit.rank for hit in widened] == [0, 1, 0]
-
-
-async def test_a_neighbour_that_is_a_hit_comes_once(
-    open_reader: OpenReader, embedder: HashingEmbedder
-) -> None:
-    reader = await open_reader(
-        {"book.md": "\n".join(f"Line {word}." for word in ["one", "two", "three", "four", "five"])}
-    )
-    hits = (await search(reader, embedder, "two three", mode="keyword")).hits
-    widened = await widen(reader, hits)
-    assert len({hit.chunk.chunk_id for hit in widened}) == len(widened) == 4
-    assert sum(hit.keyword_score is not None for hit in widened) == 2

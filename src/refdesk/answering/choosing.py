@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from refdesk.analysis import analyse
 from refdesk.answering.ranking import Candidate, Ranking
 from refdesk.citations.sentences import Span
-from refdesk.citations.support import stems
 from refdesk.context import Evidence
 
 _MOST = 3
@@ -49,14 +49,18 @@ def choose(ranking: Ranking) -> tuple[Passage, ...]:
 
 
 def _repeats(candidate: Candidate, chosen: Sequence[Candidate]) -> bool:
-    own = set(stems(candidate.text))
-    start, end = _place(candidate)
-    for other in chosen:
-        from_, to = _place(other)
-        same_text = other.item.hit.chunk.document_id == candidate.item.hit.chunk.document_id
-        if (same_text and start < to and from_ < end) or len(own & set(stems(other.text))) > _SAME * len(own):
-            return True
-    return False
+    """Tell whether a sentence says what a chosen one says, or overlaps with it where chunks do."""
+    own = set(analyse(candidate.text, "und"))
+    return any(
+        _overlap(candidate, other) or len(own & set(analyse(other.text, "und"))) > _SAME * len(own)
+        for other in chosen
+    )
+
+
+def _overlap(one: Candidate, other: Candidate) -> bool:
+    (start, end), (from_, to) = _place(one), _place(other)
+    same_text = one.item.hit.chunk.document_id == other.item.hit.chunk.document_id
+    return same_text and start < to and from_ < end
 
 
 def _reading_order(chosen: Sequence[Candidate]) -> Callable[[Candidate], tuple[int, tuple[int, int]]]:

@@ -5,8 +5,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from refdesk.analysis import detect_language
 from refdesk.answering.background import BACKGROUND, LATIN
-from refdesk.answering.relevance import TOKENS, Matrix, Scale, above, lexical_shares, scale_for, token_match
+from refdesk.answering.relevance import (
+    TOKENS,
+    Matrix,
+    Scale,
+    above,
+    lexical_shares,
+    likeness,
+    scale_for,
+    token_match,
+)
 from refdesk.citations.sentences import Span, language_of, sentences
 from refdesk.context import Evidence, Zone
 from refdesk.embedding import Embedder, TokenEmbedder
@@ -45,6 +55,7 @@ class SentenceRanker:
 
     embedder: Embedder
     _background: dict[str, list[Matrix]] = field(default_factory=dict)
+    _likeness: dict[str, float] = field(default_factory=dict)
 
     async def rank(self, question: str, evidence: Sequence[Evidence]) -> Ranking:
         """Return the sentences of the evidence, best first, each with its relevance.
@@ -55,13 +66,12 @@ class SentenceRanker:
         if not found or not question.strip():
             return Ranking((), TOKENS)
         asked = (await self._question(question))[0]
-        latin = unrelated = await self._unrelated(asked, LATIN)
-        if (script := language_of(question)) != LATIN:
-            unrelated = await self._unrelated(asked, script)
-        tokens = isinstance(self.embedder, TokenEmbedder)
-        scale = scale_for(unrelated[0], latin[0], tokens=tokens)
+        script = language_of(question)
+        scale = await self._scale(script)
+        unrelated = np.mean([token_match(asked, one) for one in self._background[script]], axis=0)
         matches = await self._matches(asked, found)
-        shares = lexical_shares(question, [candidate.text for candidate in found])
+        language = detect_language(" ".join(one.hit.chunk.text for one in evidence))
+        shares = lexical_shares(question, [candidate.text for candidate in found], language)
         relevances = [
             scale.combine(
                 whole=above(whole, unrelated[0]),
@@ -87,13 +97,14 @@ class SentenceRanker:
             chunks[number] = max(chunks[number], whole, titled)
         return [(*match, chunks[one.item.number]) for match, one in zip(own, found, strict=True)]
 
-    async def _unrelated(self, asked: Matrix, script: str) -> tuple[float, float]:
-        """Return what unrelated sentences of a script reach for a question, on average."""
-        if script not in self._background:
-            self._background[script] = await self._matrices(BACKGROUND[script])
-        matches = [token_match(asked, matrix) for matrix in self._background[script]]
-        whole, worst = np.mean(matches, axis=0)
-        return float(whole), float(worst)
+    async def _scale(self, script: str) -> Scale:
+        """Return the scale for questions in a script; its background is there afterwards."""
+        for name in (LATIN, script):
+            if name not in self._background:
+                self._background[name] = await self._matrices(BACKGROUND[name])
+                self._likeness[name] = likeness(self._background[name])
+        tokens = isinstance(self.embedder, TokenEmbedder)
+        return scale_for(self._likeness[script], self._likeness[LATIN], tokens=tokens)
 
     async def _question(self, question: str) -> list[Matrix]:
         if isinstance(self.embedder, TokenEmbedder):

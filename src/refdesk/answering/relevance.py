@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from refdesk.citations.support import stems, weights
+from refdesk.analysis import analyse
+from refdesk.citations.support import weights
 from refdesk.context import Zone
 
 Matrix = NDArray[np.float32]
@@ -38,16 +39,17 @@ TOKENS = Scale(weak_from=0.34, ok_from=0.44)
 """For token vectors."""
 VECTORS = Scale(weak_from=0.36, ok_from=0.48)
 """For an embedder that gives one vector per text."""
-LETTERS = Scale(weak_from=0.19, ok_from=0.26, lexical=4.0)
+LETTERS = Scale(weak_from=0.21, ok_from=0.28, lexical=12.0)
 """For a script that the embedder cannot read: words count most."""
 _BLIND_FROM = 0.3
+_LEAST_ROOM = 0.05
+"""Where all texts are alike, small differences mean nothing and are not blown up."""
 
 
 def scale_for(own: float, latin: float, *, tokens: bool) -> Scale:
-    """Return the scale, given what unrelated sentences reach in the question's script and in Latin script.
+    """Return the scale, given how near unrelated sentences are in the question's script and in Latin script.
 
-    Where unrelated text in the question's script is much nearer than such in another, the model tells texts
-    apart by their script and by little else.
+    Where those of the question's script are much nearer, the model sees letters there and no words.
     """
     if above(own, latin) > _BLIND_FROM:
         return LETTERS
@@ -71,16 +73,27 @@ def above(similarity: float, background: float) -> float:
 
     Spaces differ in what unrelated means: about 0.1 in one, 0.7 in another.
     """
-    return (similarity - background) / max(1e-6, 1.0 - background)
+    return (similarity - background) / max(_LEAST_ROOM, 1.0 - background)
 
 
-def lexical_shares(question: str, sentences: Sequence[str]) -> list[float]:
+def likeness(texts: Sequence[Matrix]) -> float:
+    """Return how near texts are to each other on average."""
+    pairs = [token_match(one, other)[0] for one in texts for other in texts if one is not other]
+    return float(np.mean(pairs))
+
+
+def lexical_shares(question: str, sentences: Sequence[str], language: str) -> list[float]:
     """Return the share of the question's words that each sentence has, rare words weighing more."""
-    parts = [stems(sentence) for sentence in sentences]
-    asked = stems(question)
-    wanted = weights([word for word in asked if word not in _FUNCTION_WORDS] or asked, parts)
+    parts = [analyse(sentence, language) for sentence in sentences]
+    wanted = weights(_content(question, language) or analyse(question, language), parts)
     total = sum(wanted.values()) or 1.0
     return [sum(wanted[word] for word in set(part) if word in wanted) / total for part in parts]
+
+
+def _content(question: str, language: str) -> list[str]:
+    """Return the tokens of a question without the English words that every question has."""
+    said = [word for word in question.split() if word.strip(".,?!\"'").casefold() not in _FUNCTION_WORDS]
+    return analyse(" ".join(said), language)
 
 
 _ENGLISH = (

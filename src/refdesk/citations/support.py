@@ -5,33 +5,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from refdesk.analysis import analyse, detect_language
 from refdesk.citations.sentences import Span, sentences
 
-_WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+")
-_STATEMENT_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|\n+")
+_STATEMENT_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]]*\s+|(?<=[。！？])(?!\s)|\n+")
 _MARKERS = re.compile(r"\s*(?:\[\d+\])+")
 _MOST_SENTENCES = 3
 _WORTH_ADDING = 0.12
 """Share of the statement's weight that another sentence must add to be quoted as well."""
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, folded; pairs of characters in scripts that set no spaces."""
-    found: list[str] = []
-    for word in _WORD.findall(text.casefold()):
-        at = 0
-        for run in _UNSPACED.finditer(word):
-            found += [word[at : run.start()]] if run.start() > at else []
-            found += [run[0][i : i + 2] for i in range(max(1, len(run[0]) - 1))]
-            at = run.end()
-        found += [word[at:]] if at < len(word) else []
-    return found
-
-
-def stems(text: str) -> list[str]:
-    """Return the words of a text without their last letters, so that forms of one word meet."""
-    return [word if len(word) < 6 else word[: max(5, len(word) - 3)] for word in words(text)]
 
 
 def supporting_span(statement: str, text: str) -> Span:
@@ -40,8 +21,10 @@ def supporting_span(statement: str, text: str) -> Span:
     Where they share no word the whole text is the span, without white space around it.
     """
     spans = sentences(text)
-    wanted = weights(stems(statement), [stems(span.of(text)) for span in spans])
-    covers = [{word for word in stems(span.of(text)) if word in wanted} for span in spans]
+    language = detect_language(text)
+    parts = [analyse(span.of(text), language) for span in spans]
+    wanted = weights(analyse(statement, language), parts)
+    covers = [wanted.keys() & set(part) for part in parts]
     scores = [_score(cover, wanted, span) for cover, span in zip(covers, spans, strict=True)]
     if not scores or max(scores) <= 0:
         start = len(text) - len(text.lstrip())

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from refdesk.documents import Document
 
 Name = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Source id or document id.")]
-Names = Annotated[list[str], typer.Argument(metavar="DOCUMENT...", help="Source ids or document ids.")]
+Names = Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Source ids or document ids.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="List at most N.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out the first N.")]
 HEADINGS = ("source", "title", "language", "pages", "chunks", "updated")

@@ -10,7 +10,7 @@ from refdesk.cli.options import Collection
 from refdesk.cli.session import Session, command
 from refdesk.errors import RefdeskError
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and folders.")]
+Paths = Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")]
 Prune = Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")]
 Glob = Annotated[
     str | None, typer.Option("--glob", metavar="PATTERN", help="In folders, take only such files: '**/*.md'.")

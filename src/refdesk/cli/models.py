@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from refdesk.models import FileCheck
 
 Name = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="Name or alias, else the embedder of the settings.")
+    str | None, typer.Argument(metavar="NAME", help="Name or alias, else the embedder of the settings.")
 ]
 
 

@@ -36,7 +36,7 @@ def show_summary(session: Session, summary: "Summary") -> None:
         f"{outcome} {summary.counts[outcome]:,}" for outcome in get_args(Outcome) if outcome in summary.counts
     )
     say(session.out, f"{counts or 'nothing found'} in {summary.seconds:.1f} s")
-    _show_missed(session, [*summary.failures, *summary.skipped])
+    _show_missed(session, sorted(summary.failures, key=_place) + sorted(summary.skipped, key=_place))
     say(
         session.out,
         f"{summary.documents:,} documents, {summary.chunks:,} chunks in collection {summary.collection} "
@@ -65,6 +65,10 @@ def _grouped(missed: Sequence[SourceFinished]) -> list[tuple[str, str, int, str]
     return [
         (outcome, reason, sizes[outcome, reason], example) for (outcome, reason), example in first.items()
     ]
+
+
+def _place(one: SourceFinished) -> str:
+    return one.source_id
 
 
 def _record(one: SourceFinished) -> dict[str, str]:

@@ -75,6 +75,16 @@ class Desk:
         source = Text(text, source_id=source_id, title=title, url=url, metadata=metadata or {})
         return await self.ingest(source, collection=collection)
 
+    async def reembed(
+        self, collection: str | None = None, *, on_event: Callable[[IngestEvent], None] = lambda event: None
+    ) -> Summary:
+        """Embed a collection anew from its stored documents, with the embedder and chunk size in force.
+
+        Readers see the old chunks until all are made; documents keep their ids, and no source is read.
+        An interrupted run goes on where it was. Errors: `NotFound`, `StoreError`.
+        """
+        return await self.services.reembed(collection or self.settings.collection, on_event)
+
     async def search(
         self,
         question: str,
@@ -89,6 +99,7 @@ class Desk:
         """Find chunks, best first, with an explanation of how they were found.
 
         `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
+        `rerank` reorders the best hits (setting `rerank_depth`); those behind them keep their order.
         """
         wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
         reader, embedder = await self.services.searchable(self._scope(collections))
@@ -105,8 +116,10 @@ class Desk:
         )
         if not rerank:
             return results
-        hits = await self.services.rerank(reader, question, results.hits)
-        return replace(results, hits=hits[: wanted.top_k])
+        best, rest = results.hits[: wanted.rerank_depth], results.hits[wanted.rerank_depth :]
+        ordered = (*await self.services.rerank(reader, question, best), *rest)
+        hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(ordered[: wanted.top_k], 1))
+        return replace(results, hits=hits)
 
     async def ask(
         self,

@@ -17,7 +17,7 @@ from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.embedding.names import embedder_for
 from refdesk.errors import SettingsError
 from refdesk.events import IngestEvent
-from refdesk.ingest import Ingestion, Recipe, Summary
+from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
 from refdesk.ingest.batch import Writer
 from refdesk.llm import LLM
 from refdesk.llm.names import llm_for
@@ -109,20 +109,39 @@ class Services:
         """Run one ingestion with parts made from the settings."""
         store, embedder = await self.writable_store(), await self.embedder()
         await store.create(collection)
-        tokens = self._token_vectors(embedder)
         ingestion = Ingestion(
             sources=sources,
             collection=collection,
             store=store,
-            writer=Writer(store=store, embedder=embedder, token_vectors=tokens),
-            recipe=Recipe(
-                chunker=self._chunker(embedder), fingerprint=str(embedder.fingerprint), token_vectors=tokens
-            ),
+            writer=self._writer(store, embedder),
+            recipe=self._recipe(embedder),
             parsers=await self._parsers(),
             prune=prune,
             on_event=on_event,
         )
         return await ingestion.run()
+
+    async def reembed(self, collection: str, on_event: Callable[[IngestEvent], None]) -> Summary:
+        """Embed a collection anew with parts made from the settings. Errors: `NotFound`."""
+        store, embedder = await self.writable_store(make=False), await self.embedder()
+        reembedding = Reembedding(
+            collection=collection,
+            store=store,
+            writer=self._writer(store, embedder),
+            recipe=self._recipe(embedder),
+            on_event=on_event,
+        )
+        return await reembedding.run()
+
+    def _writer(self, store: Store, embedder: Embedder) -> Writer:
+        return Writer(store=store, embedder=embedder, token_vectors=self._token_vectors(embedder))
+
+    def _recipe(self, embedder: Embedder) -> Recipe:
+        return Recipe(
+            chunker=self._chunker(embedder),
+            fingerprint=str(embedder.fingerprint),
+            token_vectors=self._token_vectors(embedder),
+        )
 
     def _chunker(self, embedder: Embedder) -> Chunker:
         return Chunker(embedder.count_tokens, embedder.max_tokens, self.settings.chunk_tokens or None)

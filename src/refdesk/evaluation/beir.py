@@ -54,7 +54,7 @@ def read_beir(folder: str | PathLike[str], *, split: str = "test") -> Beir:
         if query not in queries:
             raise SourceError(f"{path} judges query {query!r}, which {QUERIES} lacks.")
     return Beir(
-        name=root.resolve().name,
+        name=_name(root.resolve()),
         split=split,
         documents=tuple(documents.values()),
         queries={query: queries[query] for query in judgements},
@@ -87,6 +87,11 @@ class Corpus:
     def covers(self, source_id: str, url: str | None) -> bool:
         """Tell that a collection made from a data set holds nothing else."""
         return True
+
+
+def _name(root: Path) -> str:
+    """Name a data set by its folder, and where that only names the layout, by the one around it."""
+    return f"{root.parent.name}-{root.name}" if root.name == "beir" else root.name
 
 
 def _split_file(root: Path, split: str) -> Path:

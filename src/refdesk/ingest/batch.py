@@ -55,15 +55,19 @@ class Writer:
         """Store a batch whole, with its vectors; an empty one costs nothing."""
         if not batch.prepared:
             return
-        texts = batch.texts
-        vectors, tokens = await self._embed(texts)
-        self.embedded += len(texts)
         await self.store.write(
             collection,
-            _stored(batch.prepared, vectors, tokens),
+            await self.embed(batch),
             fingerprint=str(self.embedder.fingerprint),
             dimension=self.embedder.fingerprint.dimension,
         )
+
+    async def embed(self, batch: Batch) -> list[StoredDocument]:
+        """Return the documents of a batch with their vectors."""
+        texts = batch.texts
+        vectors, tokens = await self._embed(texts)
+        self.embedded += len(texts)
+        return _stored(batch.prepared, vectors, tokens)
 
     async def _embed(self, texts: Sequence[str]) -> tuple[Vectors, list[NDArray[np.int8]]]:
         dimension = self.embedder.fingerprint.dimension

@@ -38,22 +38,29 @@ class Recipe:
     fingerprint: str
     token_vectors: bool = False
 
-    def digest(self, item: SourceItem) -> str:
-        """Return the sha256 of an item's content and of all that shapes its chunks and vectors."""
+    @property
+    def mark(self) -> str:
+        """What tells this recipe from others; the second part of a digest."""
         how = (
-            PARSER_VERSION,
             CHUNKER_VERSION,
             ANALYSER_VERSION,
             self.fingerprint,
             str(self.chunker.size),
             str(self.token_vectors),
-            item.name.rpartition(".")[2].lower(),
-            item.media_type,
-            item.title,
-            item.language,
         )
-        content = item.data if item.data is not None else (item.text or "").encode("utf-8", "surrogatepass")
-        return hashlib.sha256("\0".join(how).encode() + b"\0" + content).hexdigest()
+        return hashlib.sha256("\0".join(how).encode()).hexdigest()[:16]
+
+    def digest(self, item: SourceItem) -> str:
+        """Return what changes with an item's content or with anything that shapes its chunks and vectors."""
+        return f"{_content(item)}:{self.mark}"
+
+    def made(self, digest: str) -> bool:
+        """Tell whether the document with this digest was made by this recipe."""
+        return digest.endswith(f":{self.mark}")
+
+    def remade(self, document: Document) -> Document:
+        """Return a stored document as its source, if that did not change, would give it by this recipe."""
+        return replace(document, digest=f"{document.digest.partition(':')[0]}:{self.mark}")
 
     def document(self, item: SourceItem, parsed: Parsed, collection: str) -> Document:
         """Join what the source knows of an item with what its parser found; the source wins."""
@@ -79,6 +86,13 @@ class Recipe:
         texts = tuple(embedded_text(document.title, chunk, count, limit) for chunk in chunks)
         tokens = tuple(" ".join(analyse(text, document.language)) for text in texts)
         return Prepared(document=document, chunks=chunks, tokens=tokens, texts=texts)
+
+
+def _content(item: SourceItem) -> str:
+    """Return the sha256 of an item's content and of how it is read: the first part of a digest."""
+    how = (PARSER_VERSION, item.name.rpartition(".")[2].lower(), item.media_type, item.title, item.language)
+    content = item.data if item.data is not None else (item.text or "").encode("utf-8", "surrogatepass")
+    return hashlib.sha256("\0".join(how).encode() + b"\0" + content).hexdigest()
 
 
 def parsed_text(item: SourceItem) -> Parsed:

@@ -21,6 +21,7 @@ from refdesk.parsing import FileInfo, Parsed
 from refdesk.parsing.pool import ParserPool
 from refdesk.sources import Source, SourceFailure, SourceItem
 from refdesk.stores import Entry, Failure, Store
+from refdesk.stores.refusals import mismatch
 
 AHEAD = 8
 """Documents that may wait for the embedder, and items that are parsed at once."""
@@ -53,6 +54,7 @@ class Ingestion:
     async def run(self) -> Summary:
         """Ingest what the sources list and return what became of it."""
         began = time.perf_counter()
+        await self._refuse_another_space()
         self.ledger = dict(await self.store.entries(self.collection))
         total = sum(source.count() for source in self.sources)
         self.on_event(IngestStarted(self.collection, total))
@@ -62,6 +64,9 @@ class Ingestion:
             await self._remove_vanished()
         await self.store.optimise()
         return await self._summary(began)
+
+    async def _refuse_another_space(self) -> None:
+        mismatch(await self.store.collection(self.collection), self.recipe.fingerprint)
 
     async def _flow(self) -> None:
         send, receive = anyio.create_memory_object_stream[Finished](AHEAD)
@@ -169,6 +174,7 @@ class Ingestion:
 
     async def _summary(self, began: float) -> Summary:
         """Count in the store, and refuse to report as done what it does not hold."""
+        await self._refuse_another_space()
         entries = await self.store.entries(self.collection)
         stored = ("added", "updated", "unchanged")
         expected = {one.source_id: one.chunks for one in self.tried if one.outcome in stored}

@@ -2,6 +2,9 @@
 
 `Reranker` is the contract. Implementations: `maxsim` (default, late interaction over the embedder's token
 vectors), `cross_encoder` (a local ONNX or sentence-transformers folder), `http` (TEI and Cohere-style).
+
+A reranker's scores compare with each other, so they can have thresholds, and each kind has its own scale:
+`maxsim` and Cohere-style servers give 0 to 1, cross-encoders and TEI give logits, where 0 is undecided.
 """
 
 from collections.abc import Sequence

@@ -37,9 +37,9 @@ class Mixture:
     Fitted on training questions: `python benchmarks/fit_reranker.py --help` tells how.
     """
 
-    cosine: float = 0.5
-    keyword: float = 0.7
-    late: float = 1.0
+    cosine: float = 0.7
+    keyword: float = 1.0
+    late: float = 0.7
     rarity: float = 2.0
     """How steeply a token's weight falls with how well the hits match it on average; 0 weighs all alike."""
 

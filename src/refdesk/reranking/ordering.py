@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refdesk.documents import Hit
-from refdesk.reranking import Reranker
 
 Scores = Mapping[str, float]
 """Chunk id to score."""
@@ -32,13 +31,3 @@ def hit_text(hit: Hit) -> str:
     parts = (hit.title, *hit.chunk.heading_path)
     line = " > ".join(part for part in dict.fromkeys(parts) if part and part not in hit.chunk.text)
     return f"{line}\n{hit.chunk.text}" if line else hit.chunk.text
-
-
-async def rerank_first(reranker: Reranker, question: str, hits: Sequence[Hit], depth: int) -> tuple[Hit, ...]:
-    """Rerank the first `depth` hits; the others follow in the order they had, without `rerank_score`.
-
-    Errors: those of the reranker.
-    """
-    best = await reranker.rerank(question, hits[:depth])
-    others = (replace(hit, rank=rank) for rank, hit in enumerate(hits[depth:], len(best) + 1))
-    return (*best, *others)

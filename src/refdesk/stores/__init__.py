@@ -118,6 +118,37 @@ class Reader(Protocol):
         ...
 
 
+class Remake(Protocol):
+    """The chunks of a collection made anew, beside those that are read until `switch`.
+
+    What is written stays when the process ends. Errors: `StoreError` where another process has begun anew in
+    its own way, ended or discarded this; `NotFound` where the collection is gone.
+    """
+
+    async def missing(self) -> tuple[str, ...]:
+        """Return the sources without new chunks, also such whose document has changed since."""
+        ...
+
+    async def write(self, documents: Sequence[StoredDocument]) -> None:
+        """Add or replace the new chunks of documents, all or none, as durably as `Store.write`.
+
+        A document is the stored one, with a new digest; one that is not what is stored now is passed over.
+        """
+        ...
+
+    async def switch(self) -> bool:
+        """Put the new chunks in the place of the old ones for every reader opened from now on.
+
+        Nothing else of the documents changes but their digests. Returns False, and leaves the old ones, where
+        some are missing. Errors: `StoreError` where there are not as many chunks as were written.
+        """
+        ...
+
+    async def discard(self) -> None:
+        """Give up what was made."""
+        ...
+
+
 class Store(Protocol):
     """Keep collections of documents. Errors: `StoreError`, `StoreLocked`, `NotFound`, `EmbeddingMismatch`."""
 
@@ -142,6 +173,14 @@ class Store(Protocol):
 
         Readers see a document's old chunks or its new ones, never a mixture and never nothing.
         Errors: `EmbeddingMismatch` where the collection was made in another space.
+        """
+        ...
+
+    async def remake(self, collection: str, *, fingerprint: str, dimension: int, recipe: str) -> Remake:
+        """Begin to make the chunks of a collection anew, or go on where the same was left.
+
+        `recipe` names how the chunks are made. One remake of a collection is kept: one that was begun with
+        another space or recipe is given up.
         """
         ...
 

@@ -15,7 +15,7 @@ from refdesk.errors import NotFound, StoreError, StoreLocked
 from refdesk.filters.values import instant
 
 FILE = "control.sqlite"
-SCHEMA = 1
+SCHEMA = 2
 APPLICATION = 0x7264736B
 """Marks the file as ours, in SQLite's application_id."""
 BUSY_SECONDS = 10.0

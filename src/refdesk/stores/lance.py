@@ -9,7 +9,19 @@ from anyio import to_thread
 
 from refdesk.documents import Collection, DeleteReceipt, Scope
 from refdesk.errors import InputError, StoreError
-from refdesk.stores import Entry, Failure, Reader, StoredDocument, control, ledger, lock, shelves, writer
+from refdesk.stores import (
+    Entry,
+    Failure,
+    Reader,
+    Remake,
+    StoredDocument,
+    control,
+    ledger,
+    lock,
+    remaking,
+    shelves,
+    writer,
+)
 from refdesk.stores.indexes import Limits
 from refdesk.stores.reader import LanceReader, open_state
 from refdesk.stores.tables import Tables
@@ -106,6 +118,12 @@ class LanceStore:
             )
         )
 
+    async def remake(self, collection: str, *, fingerprint: str, dimension: int, recipe: str) -> Remake:
+        key = await self._write(
+            lambda: remaking.begin(self.folder, collection, fingerprint, dimension, recipe)
+        )
+        return LanceRemake(self, collection, key)
+
     async def update(self, collection: str, entries: Sequence[Entry]) -> None:
         await self._write(lambda: writer.update(self.folder, collection, entries))
 
@@ -134,3 +152,31 @@ class LanceStore:
 
     async def aclose(self) -> None:
         """Nothing is held between calls; readers end by themselves."""
+
+
+class LanceRemake:
+    """See `refdesk.stores.Remake`."""
+
+    def __init__(self, store: LanceStore, collection: str, key: int) -> None:
+        self._store = store
+        self._collection = collection
+        self._key = key
+
+    async def missing(self) -> tuple[str, ...]:
+        return await self._store._read(remaking.missing, self._collection, self._key)
+
+    async def write(self, documents: Sequence[StoredDocument]) -> None:
+        store = self._store
+        await store._write(
+            lambda: remaking.write(store.folder, store._chunks, self._collection, self._key, documents)
+        )
+
+    async def switch(self) -> bool:
+        store = self._store
+        return await store._write(
+            lambda: remaking.switch(store.folder, store._chunks, self._collection, self._key)
+        )
+
+    async def discard(self) -> None:
+        folder = self._store.folder
+        await self._store._write(lambda: remaking.discard(folder, self._collection, self._key))

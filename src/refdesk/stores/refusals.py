@@ -1,5 +1,6 @@
 """What a write refuses before anything is touched."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 
@@ -11,8 +12,13 @@ from refdesk.errors import EmbeddingMismatch, InputError
 from refdesk.stores import StoredDocument, metadata
 from refdesk.stores.shelves import Shelf
 
-REEMBED = "Re-embed with: refdesk collections delete {name}, then ingest again."
+REEMBED = "Run: refdesk reembed --collection {name}"
 UNIT_TOLERANCE = 1e-2
+
+
+def reembed(collection: str) -> str:
+    """Return the command that embeds a collection anew."""
+    return REEMBED.format(name=shlex.quote(collection))
 
 
 def mismatch(shelf: Shelf | Collection, fingerprint: str) -> None:
@@ -21,7 +27,7 @@ def mismatch(shelf: Shelf | Collection, fingerprint: str) -> None:
         raise EmbeddingMismatch(
             f"The collection {shelf.name!r} was embedded as {shelf.fingerprint!r}, the embedder in use is"
             f" {fingerprint!r}; their vectors cannot be compared.",
-            remedy=REEMBED.format(name=shelf.name),
+            remedy=reembed(shelf.name),
         )
 
 

@@ -2,14 +2,17 @@
 
 CREATE TABLE collections (
   key         INTEGER PRIMARY KEY AUTOINCREMENT,
-  name        TEXT NOT NULL UNIQUE,
+  name        TEXT UNIQUE,                 -- null for a successor
   description TEXT NOT NULL,
   folder      TEXT NOT NULL UNIQUE,        -- of its chunks, below `chunks/`
   fingerprint TEXT NOT NULL DEFAULT '',    -- the embedding space; empty until something is stored
   dimension   INTEGER NOT NULL DEFAULT 0,
   version     INTEGER NOT NULL DEFAULT 0,  -- the published version of the chunks; 0 before the first
   exact       INTEGER NOT NULL DEFAULT -1, -- the version at which the text index knew all rows and no others
-  generation  INTEGER NOT NULL DEFAULT 0   -- counts the writes
+  generation  INTEGER NOT NULL DEFAULT 0,  -- counts the writes
+  -- A successor holds the chunks of a collection that are made anew; the documents stay with the collection.
+  successor_of INTEGER UNIQUE REFERENCES collections ON DELETE CASCADE,
+  recipe       TEXT NOT NULL DEFAULT ''    -- of a successor: how its chunks are made
 );
 
 CREATE TABLE documents (
@@ -39,6 +42,17 @@ CREATE TABLE texts (
   text     BLOB NOT NULL                   -- UTF-8, deflated
 );
 
+-- Documents whose chunks have been made anew, and what is then to be known of them. One that is replaced or
+-- deleted meanwhile loses its row with the old state.
+CREATE TABLE remade (
+  document  INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+  successor INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+  digest    TEXT NOT NULL,
+  chunks    INTEGER NOT NULL,
+  tokens    INTEGER NOT NULL
+);
+CREATE INDEX remade_by ON remade (successor);
+
 -- Metadata as filters see it: one row per value, `kind` and `value` as in `refdesk.filters.Typed`.
 CREATE TABLE facts (
   key      TEXT NOT NULL,
@@ -66,7 +80,7 @@ CREATE TABLE failures (
   PRIMARY KEY (collection, source_id)
 ) WITHOUT ROWID;
 
--- Chunk versions that readers may still hold, and folders of dropped collections (version 0).
+-- Chunk versions that readers may still hold, and whole folders (version 0).
 CREATE TABLE superseded (
   folder  TEXT NOT NULL,
   version INTEGER NOT NULL,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from refdesk.documents import Hit
 from refdesk.errors import EmbeddingMismatch, InputError
 from refdesk.filters import Filter
-from refdesk.stores import bm25, filter_sql, ledger, records, rows, tables
+from refdesk.stores import bm25, filter_sql, ledger, records, refusals, rows, tables
 from refdesk.stores.engine import Table
 from refdesk.stores.shelves import Shelf
 from refdesk.stores.tables import Tables
@@ -134,7 +134,7 @@ def _refuse_dimension(shelf: Shelf, query: NDArray[np.float32]) -> None:
         raise EmbeddingMismatch(
             f"The query has {len(query)} dimensions, the collection {shelf.name!r} has {shelf.dimension}"
             f" ({shelf.fingerprint}).",
-            remedy="Ask with the embedder that the collection was made with.",
+            remedy=f"Ask with the embedder that it was made with. {refusals.reembed(shelf.name)}",
         )
 
 

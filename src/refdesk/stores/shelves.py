@@ -46,13 +46,13 @@ def shelf(connection: sqlite3.Connection, name: str) -> Shelf:
         (name,),
     ).fetchone()
     if found is None:
-        raise _unknown(name, [known for (known,) in connection.execute("SELECT name FROM collections")])
+        raise _unknown(name, [one.name for one in all_shelves(connection)])
     return Shelf(*found)
 
 
 def all_shelves(connection: sqlite3.Connection) -> tuple[Shelf, ...]:
-    """Return all collections."""
-    names = connection.execute("SELECT name FROM collections ORDER BY name").fetchall()
+    """Return all collections, without successors."""
+    names = connection.execute("SELECT name FROM collections WHERE name IS NOT NULL ORDER BY name").fetchall()
     return tuple(shelf(connection, name) for (name,) in names)
 
 
@@ -75,7 +75,9 @@ _COLLECTION = (
 
 def collections(connection: sqlite3.Connection) -> tuple[Collection, ...]:
     """Return all collections by name, with counts."""
-    rows = connection.execute(f"{_COLLECTION} GROUP BY c.key ORDER BY c.name").fetchall()
+    rows = connection.execute(
+        f"{_COLLECTION} WHERE c.name IS NOT NULL GROUP BY c.key ORDER BY c.name"
+    ).fetchall()
     return tuple(_collection(connection, *row) for row in rows)
 
 
@@ -145,14 +147,23 @@ def publish(
 
 
 def remove(connection: sqlite3.Connection, shelf: Shelf, *, at: float) -> None:
-    """Delete a collection with all that the control file holds of it; its folder is left to `expired`."""
+    """Delete a collection and its successor, with all that the control file holds of them."""
+    folders = connection.execute(
+        "SELECT folder FROM collections WHERE ? IN (key, successor_of)", (shelf.key,)
+    ).fetchall()
     connection.execute("DELETE FROM collections WHERE key = ?", (shelf.key,))
-    connection.execute("DELETE FROM superseded WHERE folder = ?", (shelf.folder,))
-    connection.execute("INSERT INTO superseded (folder, version, at) VALUES (?, 0, ?)", (shelf.folder, at))
+    for (folder,) in folders:
+        leave(connection, folder, at=at)
+
+
+def leave(connection: sqlite3.Connection, folder: str, *, at: float) -> None:
+    """Note that a folder is needed no more except by readers; `dropped` names it when they are gone."""
+    connection.execute("DELETE FROM superseded WHERE folder = ?", (folder,))
+    connection.execute("INSERT INTO superseded (folder, version, at) VALUES (?, 0, ?)", (folder, at))
 
 
 def dropped(connection: sqlite3.Connection, *, before: float) -> list[str]:
-    """Return the folders of collections that were dropped before a time."""
+    """Return the folders that were left before a time."""
     rows = connection.execute("SELECT folder FROM superseded WHERE version = 0 AND at < ?", (before,))
     return [folder for (folder,) in rows]
 

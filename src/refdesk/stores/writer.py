@@ -52,7 +52,7 @@ def write(
         refusals.mismatch(shelf, fingerprint)
         known = records.keys(connection, shelf, (stored.document.source_id for stored in documents))
         keys = known | _new_keys(documents, known, records.next_key(connection))
-    version, terms = _write_chunks(
+    version, terms = write_chunks(
         chunks, shelf, documents, keys, replaced=list(known.values()), dimension=dimension
     )
     sync(folder)
@@ -70,7 +70,7 @@ def _new_keys(documents: Sequence[StoredDocument], known: Mapping[str, int], fir
     return dict(zip(new, range(first, first + len(new)), strict=True))
 
 
-def _write_chunks(
+def write_chunks(
     chunks: Tables,
     shelf: Shelf,
     documents: Sequence[StoredDocument],
@@ -120,7 +120,7 @@ def delete(folder: Path, chunks: Tables, collection: str, source_ids: Sequence[s
             + (f", nor {len(unknown) - 1} others." if len(unknown) > 1 else "."),
             remedy="Nothing was deleted. See what is there with: refdesk documents list",
         )
-    removed, version, terms = _delete_chunks(chunks, shelf, list(keys.values()))
+    removed, version, terms = delete_chunks(chunks, shelf, list(keys.values()))
     sync(folder)
     with control.writing(folder) as connection:
         documents = records.remove(connection, keys.values())
@@ -135,7 +135,7 @@ def delete(folder: Path, chunks: Tables, collection: str, source_ids: Sequence[s
     )
 
 
-def _delete_chunks(chunks: Tables, shelf: Shelf, keys: Sequence[int]) -> tuple[int, int, Counter[str]]:
+def delete_chunks(chunks: Tables, shelf: Shelf, keys: Sequence[int]) -> tuple[int, int, Counter[str]]:
     """Delete the rows of documents; return how many, the version to publish, how the term counts change."""
     table = chunks.recovered(shelf.folder, shelf.version)
     terms: Counter[str] = Counter()

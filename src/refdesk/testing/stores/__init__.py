@@ -7,9 +7,15 @@
 A check returns when the store keeps the promise and raises `AssertionError` when it does not.
 """
 
-from refdesk.testing.stores import filtering, keywords, reading, writing
+from refdesk.testing.stores import filtering, keywords, reading, remaking, writing
 from refdesk.testing.stores.promise import Check, OpenStore
 
-CHECKS: tuple[Check, ...] = (*writing.CHECKS, *reading.CHECKS, *keywords.CHECKS, *filtering.CHECKS)
+CHECKS: tuple[Check, ...] = (
+    *writing.CHECKS,
+    *reading.CHECKS,
+    *keywords.CHECKS,
+    *filtering.CHECKS,
+    *remaking.CHECKS,
+)
 
 __all__ = ["CHECKS", "Check", "OpenStore"]
