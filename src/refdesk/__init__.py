@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from refdesk.blocking import BlockingDesk
-    from refdesk.blocking import BlockingDesk as open
+    from refdesk.blocking import BlockingDesk as open  # noqa: N813
     from refdesk.context import Answer, Citation, Evidence
     from refdesk.desk import Desk, aopen
     from refdesk.documents import Chunk, Collection, Document, DocumentRecord, Hit, Scope

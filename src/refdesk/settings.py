@@ -31,8 +31,9 @@ class Settings:
     """Name, folder or server of the embedder, see docs/embedding.md."""
     precision: str = "int8"
     """`int8` (fast) or `fp32` weights of local embedders."""
-    reranker: str = "maxsim"
-    """Name, folder or server of the reranker, see docs/reranking.md; `none` for the order of retrieval."""
+    reranker: str = "auto"
+    """Name, folder or server of the reranker, see docs/reranking.md; `none` for the order of retrieval;
+    `auto` for `maxsim` where the embedder gives token vectors, else `none`."""
     llm: str = ""
     """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
     mode: Mode = "hybrid"

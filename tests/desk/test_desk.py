@@ -114,6 +114,28 @@ async def test_another_embedder_is_refused_with_the_remedy(desk: refdesk.Desk, t
                 await call()
 
 
+class Plain:
+    """An embedder without token vectors."""
+
+    def __init__(self) -> None:
+        inner = HashingEmbedder()
+        self.fingerprint, self.max_tokens = inner.fingerprint, inner.max_tokens
+        self.count_tokens = inner.count_tokens
+        self.embed_documents, self.embed_queries = inner.embed_documents, inner.embed_queries
+
+
+async def test_an_embedder_without_token_vectors_serves_without_maxsim(
+    tmp_path: Path, handbook: Path
+) -> None:
+    async with refdesk.aopen(tmp_path / "plain", embedder=Plain()) as desk:
+        await desk.ingest(handbook)
+        answer = await checked(desk, await desk.ask("How many days of leave do employees get per year?"))
+    assert "30 days" in answer.text
+    async with refdesk.aopen(tmp_path / "plain", embedder=Plain(), reranker="maxsim") as desk:
+        with pytest.raises(SettingsError, match="maxsim"):
+            await desk.ask("How many days of leave?")
+
+
 @pytest.mark.parametrize("question", ["", "  \n"])
 async def test_blank_questions_are_refused(desk: refdesk.Desk, question: str) -> None:
     with pytest.raises(InputError, match="blank"):

@@ -322,3 +322,9 @@ async def test_the_media_type_is_that_of_the_source(
 ) -> None:
     parsed = await pool.parse(b"# Words", FileInfo(name=name, media_type=media_type))
     assert parsed.media_type == expected
+
+
+@pytest.mark.parametrize("name", ["note.md", "note.txt", "note", "note.py"])
+async def test_words_about_pdf_are_no_pdf(pool: ParserPool, name: str) -> None:
+    text = b"# How PDF files begin\n\nThe first line is %PDF-1.7 and objects end with endobj.\n"
+    assert "%PDF-1.7" in (await pool.parse(text, FileInfo(name=name))).text

@@ -4,6 +4,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
+import anyio.to_thread
+
 from refdesk.answering import ABSTAINED, BELOW_THRESHOLD, NOTHING_FOUND, Pages
 from refdesk.answering.ranking import SentenceRanker
 from refdesk.answering.refusing import refuse
@@ -58,11 +60,12 @@ class GeneratedAnswerer:
                 yield Token(piece)
         if not text.strip():
             raise LLMError(f"The model {self.name} wrote nothing that can be shown.", retryable=True)
+        citations = await anyio.to_thread.run_sync(_citations, text, rewriter, evidence, pages)
         yield Done(
             Answer(
                 question=question,
                 text=text,
-                citations=_citations(text, rewriter, evidence, pages),
+                citations=citations,
                 zone=zone,
                 refusal=ABSTAINED if _abstains(text) and not rewriter.order else None,
                 evidence=tuple(evidence),

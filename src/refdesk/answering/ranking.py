@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import anyio.to_thread
 import numpy as np
 
 from refdesk.analysis import detect_language
@@ -70,7 +71,8 @@ class SentenceRanker:
         scale = await self._scale(script)
         unrelated = np.mean([token_match(asked, one) for one in self._background[script]], axis=0)
         matches = await self._matches(asked, found)
-        language = detect_language(" ".join(one.hit.chunk.text for one in evidence))
+        text = " ".join(one.hit.chunk.text for one in evidence)
+        language = await anyio.to_thread.run_sync(detect_language, text)
         shares = lexical_shares(question, [candidate.text for candidate in found], language)
         relevances = [
             scale.combine(

@@ -1,7 +1,7 @@
 """Documents to chunks whose offsets are exact: `document.text[chunk.start:chunk.end] == chunk.text`.
 
-`Chunker` splits at the largest unit that fits (sections, paragraphs, sentences, words, characters), counted in
-the tokens of the embedder that will read the chunks, so that no chunk is ever cut on its way to the model.
+`Chunker` splits at the largest unit that fits (sections, paragraphs, sentences, words, characters). It counts
+in the tokens of the embedder that will read the chunks, so no chunk is ever cut on its way to the model.
 """
 
 from refdesk.chunking.splitter import CHUNKER_VERSION, Chunker, embedded_text

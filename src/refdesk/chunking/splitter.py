@@ -46,7 +46,7 @@ class Chunker:
             )
         if self.size is not None and not SMALLEST <= self.size <= self.limit:
             raise InputError(
-                f"Chunk size {self.size} is impossible with this embedder; allowed: {SMALLEST} to {self.limit} tokens.",
+                f"Chunk size {self.size} is impossible here; allowed: {SMALLEST} to {self.limit} tokens.",
                 remedy="Set `chunk_tokens` in this range, or leave it out.",
             )
 

@@ -82,6 +82,8 @@ class Services:
     async def reranker(self, reader: Reader) -> Reranker | None:
         """Return the reranker, None for `none`. `maxsim` reads through the reader, so each gets its own."""
         embedder, name, cache = await self.embedder(), self.settings.reranker, self._cache
+        if name == "auto":
+            name = "maxsim" if isinstance(embedder, TokenEmbedder) else "none"
 
         def make() -> Reranker | None:
             return reranker_for(name, embedder=embedder, reader=reader, cache=cache)

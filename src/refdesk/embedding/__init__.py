@@ -6,7 +6,8 @@
 - a folder with a sentence-transformers BERT model: the same
 - `multilingual-e5-small`: 4-bit weights, `refdesk.embedding.e5`
 - `openai:MODEL`, `tei:URL`: HTTP servers, `refdesk.embedding.http`
-- `hashing`: for tests, `refdesk.testing`
+
+`refdesk.testing.HashingEmbedder` is a deterministic one for tests.
 """
 
 import hashlib

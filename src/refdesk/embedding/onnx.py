@@ -6,7 +6,6 @@ each run uses one thread and as many runs go on at once as there are processors,
 sharing one run.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from refdesk.embedding import Fingerprint, TokenVectors, Vectors
-from refdesk.embedding.parallel import in_order
+from refdesk.embedding.parallel import in_order, processors
 from refdesk.embedding.tokenizer import TextTokenizer, Window
 from refdesk.embedding.tokens import unit_rows
 from refdesk.embedding.windows import mean_vector, refuse_long
@@ -55,7 +54,7 @@ class OnnxEmbedder:
     ) -> None:
         self._model = model
         self._batch = BATCH[precision]
-        self._threads = threads or len(os.sched_getaffinity(0))
+        self._threads = threads or processors()
         self._tokenizer = TextTokenizer(model.folder / "tokenizer.json", model.max_length)
         self._session = open_session(graph_file(model, cache=cache, precision=precision))
         self._limiter = anyio.lowlevel.RunVar[anyio.CapacityLimiter]("onnx embedder")

@@ -1,9 +1,12 @@
 """Several pieces of work at once, with the results in order."""
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import anyio
+
+from refdesk.errors import plain_errors
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -19,17 +22,13 @@ async def in_order(
         async with limiter:
             results[position] = await work(item)
 
-    try:
+    with plain_errors():
         async with anyio.create_task_group() as group:
             for position, item in enumerate(items):
                 group.start_soon(one, position, item)
-    except BaseExceptionGroup as group_error:
-        error = _first(group_error)
-        raise error from error.__cause__
     return [results[position] for position in range(len(items))]
 
 
-def _first(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
+def processors() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -82,7 +82,7 @@ def _named(suffix: str, media_type: str) -> Format | None:
 def _from_magic(data: bytes, named: Format | None) -> Format | None:
     """Tell containers by their first bytes. Text may begin like one, so it also has to look like one."""
     sample = data[:SAMPLE]
-    if b"%PDF-" in sample[:1024] and (b"obj" in data or (named and named.name == "pdf")):
+    if _is_pdf(data, named):
         return BY_NAME["pdf"]
     if data.startswith(_ZIPS):
         return BY_NAME[_inside_zip(data)]
@@ -93,6 +93,13 @@ def _from_magic(data: bytes, named: Format | None) -> Format | None:
     if looks_binary(sample) or b"\0" in sample:
         return next((BY_NAME[name] for magic, name in _MAGIC if data.startswith(magic)), None)
     return None
+
+
+def _is_pdf(data: bytes, named: Format | None) -> bool:
+    """The header is somewhere in the first 1024 bytes; where the name says no PDF, at the beginning."""
+    if named and named.name == "pdf":
+        return b"%PDF-" in data[:1024]
+    return data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-") and b"obj" in data
 
 
 def _inside_zip(data: bytes) -> str:

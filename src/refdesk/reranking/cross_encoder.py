@@ -6,7 +6,6 @@ of any size, higher is better; 0 is where a trained model is undecided.
 """
 
 import json
-import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,7 +18,7 @@ import onnxruntime
 from tokenizers import Tokenizer
 
 from refdesk.documents import Hit
-from refdesk.embedding.parallel import in_order
+from refdesk.embedding.parallel import in_order, processors
 from refdesk.errors import ModelError
 from refdesk.models.cache import default_cache
 from refdesk.models.folder import exportable, read_folder
@@ -53,7 +52,7 @@ class CrossEncoder:
     def __init__(self, model: PairModel, name: str) -> None:
         self._model = model
         self._name = name
-        self._threads = len(os.sched_getaffinity(0))
+        self._threads = processors()
 
     @property
     def name(self) -> str:

@@ -43,5 +43,5 @@ class Source(Protocol):
     def items(self) -> AsyncIterator[SourceItem | SourceFailure]: ...
 
     def covers(self, source_id: str, url: str | None) -> bool:
-        """Tell whether this source would list a stored document if it still existed; `prune` removes only such."""
+        """Tell whether this source would list a document if it still existed; `prune` removes only such."""
         ...
