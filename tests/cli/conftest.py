@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from refdesk.cli.main import app
+from refdesk.testing.llm import ServerReply, chat_server
 from refdesk.testing.models import write_tiny_model
 
 LEAVE = """# Leave
@@ -96,6 +97,14 @@ def process(command: Command) -> Process:
         return subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
 
     return call
+
+
+@pytest.fixture
+def llm() -> Iterator[str]:
+    """Give the model string of a server that answers from the first evidence."""
+    reply = ServerReply(pieces=["Every employee ", "has thirty days of leave a year [[", "1]]."])
+    with chat_server(reply) as server:
+        yield f"openai:scripted@{server.base_url}"
 
 
 @pytest.fixture

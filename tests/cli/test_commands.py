@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from tests.cli.conftest import LEAVE, QUESTION, Run
 
+from refdesk.cli.answers import QUOTE
+from refdesk.cli.terminal import one_line
+
 
 def as_json(run: Run, *args: str, code: int = 0) -> Any:
     """Run a command with --json; stdout must be one document and nothing else."""
@@ -93,8 +96,8 @@ def test_a_path_that_does_not_exist(run: Run) -> None:
     assert "handbook" in line
 
 
-def test_ask_json(filled: Run) -> None:
-    record = as_json(filled, "ask", QUESTION)
+def test_ask_json(filled: Run, llm: str) -> None:
+    record = as_json(filled, "ask", QUESTION, "--llm", llm)
     assert list(record) == [
         "question",
         "answer",
@@ -105,20 +108,30 @@ def test_ask_json(filled: Run) -> None:
         "timings",
         "model",
     ]
-    assert record["model"] == "extractive"
-    assert record["citations"][0]["source_id"] == "handbook/leave.md"
-    for citation in record["citations"]:
-        shown = as_json(filled, "documents", "show", citation["document_id"])
-        assert shown["text"][citation["start"] : citation["end"]] == citation["quote"] != ""
+    assert record["answer"] == "Every employee has thirty days of leave a year [1]."
+    assert record["model"] == llm
+    (citation,) = record["citations"]
+    assert citation["source_id"] == "handbook/leave.md"
+    shown = as_json(filled, "documents", "show", citation["document_id"])
+    assert shown["text"][citation["start"] : citation["end"]] == citation["quote"] != ""
 
 
-def test_ask_shows_the_sources_and_streams_the_same(filled: Run) -> None:
-    question = QUESTION
-    answer = as_json(filled, "ask", question)
-    whole = filled("ask", question).stdout
+def test_ask_shows_the_sources_and_streams_the_same(filled: Run, llm: str) -> None:
+    answer = as_json(filled, "ask", QUESTION, "--llm", llm)
+    whole = filled("ask", QUESTION, "--llm", llm).stdout
     assert whole.startswith(answer["answer"] + "\n\n[1] Leave — file://")
-    assert f"“{answer['citations'][0]['quote']}”" in whole
-    assert filled("ask", question, "--stream").stdout == whole
+    assert f"“{one_line(answer['citations'][0]['quote'], QUOTE)}”" in whole
+    assert filled("ask", QUESTION, "--llm", llm, "--stream").stdout == whole
+
+
+@pytest.mark.model
+def test_ask_without_a_language_model(run: Run) -> None:
+    own = {"REFDESK_EMBEDDER": "minilm", "REFDESK_RERANKER": "", "REFDESK_MODE": "", "REFDESK_CACHE": ""}
+    assert run("ingest", "handbook", env=own).exit_code == 0
+    record = json.loads(run("ask", QUESTION, "--json", env=own).stdout)
+    assert record["model"] == "extractive"
+    assert "thirty days of leave" in record["answer"]
+    assert record["citations"][0]["quote"] in LEAVE
 
 
 def test_ask_without_an_answer_says_why(filled: Run) -> None:
@@ -249,7 +262,7 @@ def test_eval_retrieval(run: Run) -> None:
     assert "Known modes: keyword, vector, hybrid, hybrid+rerank." in line
 
 
-def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run) -> None:
+def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run, llm: str) -> None:
     record = {"_id": "p\x1b[2J", "title": "Printer \x9b31m", "url": "x:\x1b]0;owned\x07", "text": LEAVE}
     Path("evil.jsonl").write_text(json.dumps({**record, "made\x1b[1m": "\x1b[5mpaper"}), "utf-8")
     filled("ingest", "evil.jsonl", "--collection", "evil")
@@ -258,7 +271,7 @@ def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run) -> None:
         ("documents", "show", "handbook/printer.md"),
         ("documents", "show", "p\x1b[2J", "--collection", "evil"),
         ("search", "printer burns paper"),
-        ("ask", QUESTION, "--collection", "evil"),
+        ("ask", QUESTION, "--collection", "evil", "--llm", llm),
         ("search", "printer burns paper", "--json"),
     ):
         text = filled(*args).output

@@ -28,6 +28,7 @@ def test_an_unexpected_error_asks_for_a_report() -> None:
     line = reported(KeyError("x"))
     assert line.startswith("error [unexpected]: KeyError: 'x'. Please report this")
     assert line.count("\n") == 1
+    assert reported(RuntimeError()).startswith("error [unexpected]: RuntimeError. Please")
 
 
 def test_verbose_has_the_traceback_first_and_the_line_last() -> None:

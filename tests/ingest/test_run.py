@@ -12,8 +12,10 @@ from refdesk.documents import Scope
 from refdesk.embedding import Vectors
 from refdesk.errors import ModelError
 from refdesk.events import IngestStarted, SourceFinished
+from refdesk.ingest.batch import CHUNKS
 from refdesk.sources import SourceFailure, SourceItem
 from refdesk.sources.text import Text
+from refdesk.stores import Failure
 from refdesk.testing import HashingEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -104,6 +106,28 @@ async def test_a_file_that_breaks_keeps_its_last_good_state_and_says_so(bench: B
     assert not await bench.store.failures("c")
 
 
+async def test_notes_of_failures_go_when_the_source_is_fine_again_or_gone(bench: Bench) -> None:
+    bench.file("a.md", "Good.")
+    await bench.ingest()
+    noted = [Failure(source_id=name, reason="timeout", message="slow") for name in ("a.md", "gone.pdf")]
+    await bench.store.record_failures("c", noted)
+    assert (await bench.ingest()).counts == {"unchanged": 1}
+    assert set(await bench.store.failures("c")) == {"gone.pdf"}
+    await bench.ingest(prune=True)
+    assert not await bench.store.failures("c")
+
+
+async def test_a_document_larger_than_a_batch_is_stored_whole(bench: Bench) -> None:
+    bench.token_vectors = True
+    bench.file("a.txt", "\n\n".join(f"Paragraph {number}. " + "word " * 150 for number in range(300)))
+    summary = await bench.ingest()
+    assert summary.chunks > CHUNKS
+    reader = await bench.store.reader(Scope(("c",)))
+    [record] = await reader.documents()
+    chunks = await reader.chunks(record.document_id)
+    assert len(await reader.token_vectors([one.chunk_id for one in chunks])) == summary.chunks
+
+
 async def test_events_name_every_source_once(bench: Bench) -> None:
     for number in range(20):
         bench.file(f"{number:02}.md", f"File {number}.")
@@ -138,6 +162,7 @@ async def test_a_source_listed_twice_is_taken_once(bench: Bench) -> None:
     summary = await bench.ingest(Text("One.", source_id="x"), Text("Two.", source_id="x"))
     assert summary.documents == 1
     assert [one.reason for one in summary.failures] == ["duplicate"]
+    assert not await bench.store.failures("c")
 
 
 async def test_metadata_alone_costs_no_embedding(bench: Bench) -> None:

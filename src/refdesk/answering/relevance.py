@@ -69,11 +69,11 @@ def token_match(question: Matrix, text: Matrix) -> tuple[float, float]:
 
 
 def above(similarity: float, background: float) -> float:
-    """Place a similarity between what unrelated sentences reach (0) and identity (1).
+    """Place a similarity between what unrelated sentences reach or less (0) and identity (1).
 
     Spaces differ in what unrelated means: about 0.1 in one, 0.7 in another.
     """
-    return (similarity - background) / max(_LEAST_ROOM, 1.0 - background)
+    return max(0.0, similarity - background) / max(_LEAST_ROOM, 1.0 - background)
 
 
 def likeness(texts: Sequence[Matrix]) -> float:

@@ -42,7 +42,8 @@ def error_line(error: BaseException, *, verbose: bool = False) -> str:
     if isinstance(error, RefdeskError):
         return f"error [{error.code}]: {one_line(str(error))}"
     ask = "Please report this" if verbose else "Please report this, with what the same command prints with -v"
-    return f"error [unexpected]: {type(error).__name__}: {one_line(str(error)).rstrip('.')}. {ask}."
+    what = ": ".join(filter(None, (type(error).__name__, one_line(str(error)).rstrip("."))))
+    return f"error [unexpected]: {what}. {ask}."
 
 
 def usage_line(message: str, command: str) -> str:

@@ -11,7 +11,7 @@ from refdesk.embedding import Embedder, TokenEmbedder, Vectors
 from refdesk.embedding.tokens import quantise_tokens
 from refdesk.errors import ModelError
 from refdesk.ingest.prepare import Prepared
-from refdesk.stores import Store, StoredDocument
+from refdesk.stores import Entry, Store, StoredDocument
 
 CHUNKS = 256
 """Chunks after which a batch is written."""
@@ -26,10 +26,15 @@ class Batch:
     """Documents on their way into the store."""
 
     prepared: list[Prepared] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    """Documents of which only title, url or metadata changed."""
     began: float = field(default_factory=time.monotonic)
 
-    def add(self, prepared: Prepared) -> None:
-        self.prepared.append(prepared)
+    def add(self, one: Prepared | Entry) -> None:
+        if isinstance(one, Prepared):
+            self.prepared.append(one)
+        else:
+            self.entries.append(one)
 
     @property
     def texts(self) -> list[str]:
@@ -37,7 +42,8 @@ class Batch:
 
     @property
     def full(self) -> bool:
-        many = len(self.prepared) >= DOCUMENTS or sum(len(one.texts) for one in self.prepared) >= CHUNKS
+        documents = len(self.prepared) + len(self.entries)
+        many = documents >= DOCUMENTS or sum(len(one.texts) for one in self.prepared) >= CHUNKS
         return many or time.monotonic() - self.began > SECONDS
 
 
@@ -65,14 +71,14 @@ class Writer:
     async def embed(self, batch: Batch) -> list[StoredDocument]:
         """Return the documents of a batch with their vectors."""
         texts = batch.texts
-        vectors, tokens = await self._embed(texts)
-        self.embedded += len(texts)
-        return _stored(batch.prepared, vectors, tokens)
+        parts = [await self._embed(texts[start : start + CHUNKS]) for start in range(0, len(texts), CHUNKS)]
+        none = np.zeros((0, self.embedder.fingerprint.dimension), np.float32)
+        vectors = np.concatenate([none, *(part for part, _ in parts)])
+        return _stored(batch.prepared, vectors, [one for _, tokens in parts for one in tokens])
 
     async def _embed(self, texts: Sequence[str]) -> tuple[Vectors, list[NDArray[np.int8]]]:
+        """Embed a part of a batch: the token vectors of a long document would not fit in memory at once."""
         dimension = self.embedder.fingerprint.dimension
-        if not texts:
-            return np.zeros((0, dimension), np.float32), []
         if self.token_vectors and isinstance(self.embedder, TokenEmbedder):
             vectors, tokens = await self.embedder.embed_documents_with_tokens(texts)
         else:
@@ -83,6 +89,7 @@ class Writer:
                 f"expected {(len(texts), dimension)}.",
                 remedy="Check the embedder; nothing of this batch was stored.",
             )
+        self.embedded += len(texts)
         return vectors, [quantise_tokens(one) for one in tokens]
 
 

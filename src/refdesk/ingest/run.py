@@ -27,8 +27,11 @@ AHEAD = 8
 """Documents that may wait for the embedder, and items that are parsed at once."""
 NOTHING_IN_IT = frozenset({"empty", "unsupported"})
 """Parse reasons that make a source skipped instead of failed."""
+FAILED = ("failed", "skipped")
+DUPLICATE = "duplicate"
 
-Finished = Prepared | SourceFinished
+Finished = Prepared | Entry | SourceFinished
+"""What is to be stored, what only has new metadata, and what is done."""
 
 
 @dataclass(kw_only=True)
@@ -49,7 +52,6 @@ class Ingestion:
     on_event: Callable[[IngestEvent], None] = lambda event: None
     tried: list[SourceFinished] = field(default_factory=list)
     ledger: dict[str, Entry] = field(default_factory=dict)
-    updates: list[Entry] = field(default_factory=list)
 
     async def run(self) -> Summary:
         """Ingest what the sources list and return what became of it."""
@@ -59,7 +61,7 @@ class Ingestion:
         total = sum(source.count() for source in self.sources)
         self.on_event(IngestStarted(self.collection, total))
         await self._flow()
-        await self._record_failures()
+        await self._note_failures()
         if self.prune:
             await self._remove_vanished()
         await self.store.optimise()
@@ -111,8 +113,7 @@ class Ingestion:
         entry = self.ledger.get(item.source_id)
         if entry is not None and entry.digest == self.recipe.digest(item):
             if changed := new_metadata(entry, item):
-                self.updates.append(changed)
-                return SourceFinished(item.source_id, "updated", entry.chunks, "metadata")
+                return changed
             return SourceFinished(item.source_id, "unchanged", entry.chunks)
         parsed = await self._parse(item)
         return await anyio.to_thread.run_sync(
@@ -138,9 +139,10 @@ class Ingestion:
         await self._store(batch)
 
     async def _store(self, batch: Batch) -> None:
-        updates, self.updates = self.updates, []
-        if updates:
-            await self.store.update(self.collection, updates)
+        if batch.entries:
+            await self.store.update(self.collection, batch.entries)
+        for entry in batch.entries:
+            self._note(SourceFinished(entry.source_id, "updated", entry.chunks, "metadata"))
         await self.writer.write(self.collection, batch)
         for one in batch.prepared:
             known = one.document.source_id in self.ledger
@@ -151,14 +153,25 @@ class Ingestion:
         self.tried.append(finished)
         self.on_event(finished)
 
-    async def _record_failures(self) -> None:
+    async def _note_failures(self) -> None:
+        """Note in the ledger what failed now, and remove the notes of what is fine again or gone."""
+        listed = {one.source_id: one for one in self.tried if one.reason != DUPLICATE}
         failed = [
             Failure(source_id=one.source_id, reason=one.reason, message=one.message)
-            for one in self.tried
-            if one.outcome in ("failed", "skipped")
+            for one in listed.values()
+            if one.outcome in FAILED
         ]
+        noted = await self.store.failures(self.collection)
+        over = [name for name in noted if self._is_over(name, listed.get(name))]
         if failed:
             await self.store.record_failures(self.collection, failed)
+        if over:
+            await self.store.clear_failures(self.collection, over)
+
+    def _is_over(self, source_id: str, now: SourceFinished | None) -> bool:
+        if now is not None:
+            return now.outcome not in FAILED
+        return self.prune and any(source.covers(source_id, "file:") for source in self.sources)
 
     async def _remove_vanished(self) -> None:
         listed = {one.source_id for one in self.tried}
@@ -201,4 +214,4 @@ def _held(entry: Entry | None) -> int | None:
 
 def _twice(item: SourceItem) -> SourceFinished:
     message = f"The source lists {item.source_id!r} twice; the first one was taken."
-    return SourceFinished(item.source_id, "failed", 0, "duplicate", message)
+    return SourceFinished(item.source_id, "failed", 0, DUPLICATE, message)

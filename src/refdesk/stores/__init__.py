@@ -204,6 +204,10 @@ class Store(Protocol):
         """Note failures. A later `write` or `delete` of the same source clears its note."""
         ...
 
+    async def clear_failures(self, collection: str, source_ids: Sequence[str]) -> None:
+        """Remove the notes of sources that are fine again, or gone; ids without a note are passed over."""
+        ...
+
     async def reader(self, scope: Scope) -> Reader:
         """Open the published state for a scope. Errors: `NotFound` for an unknown collection."""
         ...

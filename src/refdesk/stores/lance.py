@@ -143,6 +143,9 @@ class LanceStore:
     async def record_failures(self, collection: str, failures: Sequence[Failure]) -> None:
         await self._write(lambda: writer.note_failures(self.folder, collection, failures))
 
+    async def clear_failures(self, collection: str, source_ids: Sequence[str]) -> None:
+        await self._write(lambda: writer.clear_failures(self.folder, collection, source_ids))
+
     async def reader(self, scope: Scope) -> Reader:
         state = await to_thread.run_sync(open_state, self.folder, self._chunks, scope)
         return LanceReader(self.folder, state)

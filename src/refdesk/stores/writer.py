@@ -180,6 +180,12 @@ def note_failures(folder: Path, collection: str, failed: Sequence[Failure]) -> N
         ledger.note_failures(connection, shelves.shelf(connection, collection), failed)
 
 
+def clear_failures(folder: Path, collection: str, source_ids: Sequence[str]) -> None:
+    """Remove notes of failures; see `Store.clear_failures`."""
+    with control.writing(folder) as connection:
+        ledger.clear_failures(connection, shelves.shelf(connection, collection), source_ids)
+
+
 def optimise(folder: Path, chunks: Tables, retention: timedelta) -> None:
     """Bring the indexes up to date and remove what no reader can hold; see `Store.optimise`."""
     before = time.time() - retention.total_seconds()

@@ -221,6 +221,8 @@ async def a_failure_leaves_the_stored_document(open_store: OpenStore) -> None:
     await store.record_failures(COLLECTION, [Failure(source_id="a", reason="timeout", message="slow")])
     assert set(await store.entries(COLLECTION)) == {"a"}
     assert await texts_found(await store.reader(SCOPE), "words") == ["words"]
+    await store.clear_failures(COLLECTION, ["a", "unknown"])
+    assert await store.failures(COLLECTION) == {}
 
 
 async def updates_metadata_without_the_text(open_store: OpenStore) -> None:
