@@ -91,7 +91,7 @@ def test_a_narrow_terminal(filled: Run, command: Command, llm: str) -> None:
     asking = ("ask", QUESTION, "--llm", llm)
     for args in (asking, ("documents", "list"), ("stats",), ("search", "leave", "--explain")):
         code, shown = on_terminal(command, *args, columns=40)
-        assert code == 0
+        assert code == 0, shown[-300:]
         lines = STYLE.sub("", shown).splitlines()
         assert len(lines) > 2
         assert not [line for line in lines if cell_len(line) > 40]

@@ -12,6 +12,7 @@ from refdesk.errors import RemoteError
 from refdesk.events import IngestEvent
 from refdesk.ingest import Recipe, Reembedding, Summary
 from refdesk.ingest.batch import DOCUMENTS, Writer
+from refdesk.sources import Source
 from refdesk.sources.text import Text
 from refdesk.stores import Reader, Store
 from refdesk.testing import HashingEmbedder
@@ -53,9 +54,9 @@ class Renewal:
     async def reembed(self) -> Summary:
         return await self.run().run()
 
-    async def ingest(self) -> Summary:
-        """Ingest the files of the bench with the new embedder and recipe."""
-        ingestion = self.bench.run()
+    async def ingest(self, *sources: Source) -> Summary:
+        """Ingest, by default the files of the bench, with the new embedder and recipe."""
+        ingestion = self.bench.run(*sources)
         ingestion.recipe = self.recipe
         ingestion.writer = Writer(
             store=self.bench.store, embedder=self.embedder, token_vectors=self.token_vectors
@@ -107,8 +108,8 @@ async def _near(reader: Reader, embedder: HashingEmbedder, question: str) -> lis
 class Breaking(HashingEmbedder):
     """An embedder whose server goes away after some calls."""
 
-    def __init__(self, calls: int) -> None:
-        super().__init__(dimension=32)
+    def __init__(self, calls: int, *, dimension: int = 32) -> None:
+        super().__init__(dimension=dimension)
         self.calls = calls
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:

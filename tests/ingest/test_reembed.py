@@ -4,6 +4,7 @@ import random
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import anyio
@@ -26,6 +27,7 @@ from refdesk.errors import EmbeddingMismatch, NotFound, RemoteError
 from refdesk.events import IngestEvent, IngestStarted, SourceFinished
 from refdesk.ingest.batch import DOCUMENTS
 from refdesk.sources.text import Text
+from refdesk.stores.lance import open_lance
 from refdesk.testing import HashingEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -205,6 +207,20 @@ async def test_going_back_gives_up_what_was_begun(bench: Bench, renewal: Renewal
     assert back.embedded == 0
     renewal.embedder = HashingEmbedder(dimension=32)
     assert (await renewal.reembed()).embedded == MANY
+
+
+async def test_ingesting_with_the_new_recipe_gives_up_what_was_begun(bench: Bench, tmp_path: Path) -> None:
+    """In the same space, documents may come to the recipe one by one."""
+    await bench.ingest(*many_texts())
+    smaller = Renewal(bench, Breaking(2, dimension=bench.embedder.fingerprint.dimension), chunk_size=16)
+    with pytest.raises(RemoteError):
+        await smaller.reembed()
+    assert len(list((tmp_path / "library" / "chunks").iterdir())) == 2
+    smaller.embedder = bench.embedder
+    await smaller.ingest(*many_texts())
+    assert (await smaller.reembed()).embedded == 0
+    await (await open_lance(tmp_path / "library")).optimise(retention=timedelta(0))
+    assert len(list((tmp_path / "library" / "chunks").iterdir())) == 1
 
 
 async def test_an_unknown_collection_is_named(bench: Bench, renewal: Renewal) -> None:

@@ -23,14 +23,10 @@ class ExtractiveAnswerer:
 
     embedder: Embedder
     name: str = "extractive"
-    _ranker: SentenceRanker = field(init=False)
+    ranker: SentenceRanker = field(init=False)
 
     def __post_init__(self) -> None:
-        self._ranker = SentenceRanker(self.embedder)
-
-    async def assess(self, question: str, evidence: Sequence[Evidence]) -> Zone:
-        """Tell how far the evidence supports an answer: `none`, `weak` or `ok`."""
-        return (await self._ranker.rank(question, evidence)).zone
+        self.ranker = SentenceRanker(self.embedder)
 
     async def stream(
         self,
@@ -41,7 +37,7 @@ class ExtractiveAnswerer:
         pages: Pages | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Give one `Token` per quoted passage. `zone` is not read: the sentences themselves decide."""
-        ranking = await self._ranker.rank(question, evidence)
+        ranking = await self.ranker.rank(question, evidence)
         zone = ranking.zone
         if not evidence or zone == "none":
             reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND

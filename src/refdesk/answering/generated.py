@@ -60,6 +60,7 @@ class GeneratedAnswerer:
                 yield Token(piece)
         if not text.strip():
             raise LLMError(f"The model {self.name} wrote nothing that can be shown.", retryable=True)
+        refusal = ABSTAINED if _abstains(text) and not rewriter.order else None
         citations = await anyio.to_thread.run_sync(_citations, text, rewriter, evidence, pages)
         yield Done(
             Answer(
@@ -67,9 +68,9 @@ class GeneratedAnswerer:
                 text=text,
                 citations=citations,
                 zone=zone,
-                refusal=ABSTAINED if _abstains(text) and not rewriter.order else None,
+                refusal=refusal,
                 evidence=tuple(evidence),
-                warnings=(*block.warnings, *_warnings(rewriter)),
+                warnings=(*block.warnings, *_warnings(rewriter, refusal)),
                 model=self.name,
             )
         )
@@ -110,13 +111,13 @@ def _citations(
     )
 
 
-def _warnings(rewriter: Rewriter) -> tuple[str, ...]:
+def _warnings(rewriter: Rewriter, refusal: str | None) -> tuple[str, ...]:
     counts = (
         (rewriter.removed_markers, "citation markers that point to no evidence"),
         (rewriter.removed_links, "links, images or HTML tags of the model's own"),
     )
     removed = tuple(f"Removed {count} {what}." for count, what in counts if count)
-    return removed if rewriter.order else (*removed, "The answer cites no evidence.")
+    return removed if rewriter.order or refusal else (*removed, "The answer cites no evidence.")
 
 
 def _abstains(text: str) -> bool:

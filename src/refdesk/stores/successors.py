@@ -106,5 +106,4 @@ def succeed(
             *(max(of.generation, made.generation) + 1, of.key),
         ),
     )
-    connection.execute("DELETE FROM superseded WHERE folder = ?", (made.folder,))
     shelves.leave(connection, of.folder, at=at)
