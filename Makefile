@@ -43,4 +43,4 @@ lock: ## Resolve the dependencies anew into requirements.lock (needs uv)
 	uv pip compile pyproject.toml --extra llm --group dev --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --upgrade --output-file requirements.lock
 
 clean: ## Remove what make made
-	rm -rf .venv .refdesk examples/demo/library examples/demo/sources .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .refdesk .refdesk-demo examples/demo/sources .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

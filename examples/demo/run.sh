@@ -3,7 +3,7 @@
 set -eu
 python=$1
 here=$(dirname "$0")
-export REFDESK_LIBRARY="$here/library"
+export REFDESK_LIBRARY=.refdesk-demo
 
 show() { printf '\n\033[1m$ refdesk %s\033[0m\n' "$*"; }
 refdesk() { "$python" -m refdesk "$@"; }

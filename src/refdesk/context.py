@@ -45,7 +45,7 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     zone: Zone = "unknown"
     refusal: str | None = None
-    """Why there is no answer, in a stable word: `nothing_found`, `below_threshold`, `abstained`; else None."""
+    """Why there is no answer: `nothing_found`, `below_threshold` or `abstained`; else None."""
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)

@@ -81,6 +81,7 @@ async def test_without_evidence_no_model_is_called(evidence_of: MakeEvidence) ->
 async def test_a_model_that_finds_nothing_refuses(evidence_of: MakeEvidence) -> None:
     found = await answer(ScriptedLLM([f"{ABSTENTION}\n"]), evidence_of("leave.md"))
     assert (found.text, found.refusal, found.citations) == (ABSTENTION, "abstained", ())
+    assert found.warnings == ()
 
 
 async def test_links_of_the_model_are_defused(evidence_of: MakeEvidence) -> None:

@@ -1,0 +1,75 @@
+"""`refdesk ingest`: what becomes of every source, and the exit codes."""
+
+import json
+import re
+from pathlib import Path
+
+from tests.cli.calling import as_json, failing
+from tests.cli.conftest import Run
+
+
+def test_ingest_says_what_became_of_every_source(run: Run, place: Path) -> None:
+    (place / "handbook" / "broken.pdf").write_bytes(b"%PDF-1.4 not really")
+    (place / "handbook" / "empty.txt").write_text("\n")
+    result = run("ingest", "handbook")
+    assert result.exit_code == 3
+    assert result.stdout.startswith("added 3, skipped 1, failed 1 in ")
+    assert "handbook/broken.pdf  failed   damaged" in result.stdout
+    assert "handbook/empty.txt   skipped  empty" in result.stdout
+    ending = r"\n3 documents, \d+ chunks in collection default \(counted in the store\)\n$"
+    assert re.search(ending, result.stdout)
+    assert result.stderr == ""
+
+
+def test_ingest_json(run: Run, place: Path) -> None:
+    record = as_json(run, "ingest", "handbook", "--collection", "books")
+    assert record["collection"] == "books"
+    assert record["documents"] == 3
+    assert record["counts"]["added"] == 3
+    again = as_json(run, "ingest", "handbook", "--collection", "books")
+    assert again["embedded"] == 0
+    assert again["counts"] == {**dict.fromkeys(record["counts"], 0), "unchanged": 3}
+
+
+def test_ingest_partly_is_3_also_as_json(run: Run, place: Path) -> None:
+    (place / "handbook" / "broken.pdf").write_bytes(b"%PDF-1.4 not really")
+    record = as_json(run, "ingest", "handbook", code=3)
+    assert [one["source_id"] for one in record["failed"]] == ["handbook/broken.pdf"]
+    assert record["failed"][0]["reason"] == "damaged"
+
+
+def test_many_failures_are_grouped_and_listed_when_asked(run: Run, place: Path) -> None:
+    for number in range(12):
+        (place / "handbook" / f"broken{number}.pdf").write_bytes(b"%PDF-1.4 not really")
+    grouped = run("ingest", "handbook")
+    assert "failed   damaged  12" in grouped.stdout
+    assert "broken5.pdf" not in grouped.stdout
+    assert "broken5.pdf" in run("ingest", "handbook", "-v").stdout
+
+
+def test_prune_and_glob(filled: Run, place: Path) -> None:
+    (place / "handbook" / "travel.txt").unlink()
+    assert as_json(filled, "ingest", "handbook", "--glob", "*.md")["counts"]["removed"] == 0
+    assert as_json(filled, "ingest", "handbook", "--prune")["counts"]["removed"] == 1
+    assert as_json(filled, "stats")["collections"][0]["documents"] == 2
+
+
+def test_records_are_documents(run: Run, place: Path) -> None:
+    lines = [{"_id": f"r{number}", "text": f"Record number {number} speaks."} for number in range(3)]
+    Path("notes.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert as_json(run, "ingest", "notes.jsonl")["documents"] == 3
+    Path("rows.json").write_text(json.dumps([{"key": "k1", "body": "A body of text."}]), "utf-8")
+    as_json(run, "ingest", "rows.json", "--id-field", "key", "--text-field", "body")
+    found = as_json(run, "documents", "list")
+    assert [one["source_id"] for one in found] == ["k1", "r0", "r1", "r2"]
+
+
+def test_fields_without_a_file_of_records(run: Run) -> None:
+    line = failing(run, "ingest", "handbook", "--id-field", "key", code=1)
+    assert line.startswith("error [input_invalid]: Fields of records were given")
+
+
+def test_a_path_that_does_not_exist(run: Run) -> None:
+    line = failing(run, "ingest", "handbok", code=1)
+    assert line.startswith("error [source_unreadable]: There is no file or folder")
+    assert "handbook" in line
