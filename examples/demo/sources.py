@@ -1,4 +1,4 @@
-"""Write real documents of this machine as JSON Lines: docstrings of the standard library, READMEs of packages."""
+"""Write real documents as JSON Lines: docstrings of the standard library, READMEs of installed packages."""
 
 import importlib
 import inspect
@@ -9,7 +9,85 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-MODULES = ["argparse", "asyncio.queues", "asyncio.tasks", "base64", "bisect", "calendar", "collections", "concurrent.futures", "configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "email.message", "enum", "fnmatch", "fractions", "functools", "glob", "gzip", "hashlib", "heapq", "http.client", "http.server", "inspect", "io", "ipaddress", "itertools", "json", "logging", "mailbox", "math", "mimetypes", "multiprocessing.pool", "operator", "os", "os.path", "pathlib", "pickle", "queue", "random", "re", "sched", "secrets", "shelve", "shlex", "shutil", "signal", "smtplib", "socket", "sqlite3", "ssl", "statistics", "string", "subprocess", "tarfile", "tempfile", "textwrap", "threading", "time", "timeit", "tokenize", "traceback", "types", "unittest", "urllib.parse", "urllib.request", "uuid", "venv", "warnings", "weakref", "xml.etree.ElementTree", "zipfile", "zlib"]
+MODULES = [
+    "argparse",
+    "asyncio.queues",
+    "asyncio.tasks",
+    "base64",
+    "bisect",
+    "calendar",
+    "collections",
+    "concurrent.futures",
+    "configparser",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "email.message",
+    "enum",
+    "fnmatch",
+    "fractions",
+    "functools",
+    "glob",
+    "gzip",
+    "hashlib",
+    "heapq",
+    "http.client",
+    "http.server",
+    "inspect",
+    "io",
+    "ipaddress",
+    "itertools",
+    "json",
+    "logging",
+    "mailbox",
+    "math",
+    "mimetypes",
+    "multiprocessing.pool",
+    "operator",
+    "os",
+    "os.path",
+    "pathlib",
+    "pickle",
+    "queue",
+    "random",
+    "re",
+    "sched",
+    "secrets",
+    "shelve",
+    "shlex",
+    "shutil",
+    "signal",
+    "smtplib",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "statistics",
+    "string",
+    "subprocess",
+    "tarfile",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "timeit",
+    "tokenize",
+    "traceback",
+    "types",
+    "unittest",
+    "urllib.parse",
+    "urllib.request",
+    "uuid",
+    "venv",
+    "warnings",
+    "weakref",
+    "xml.etree.ElementTree",
+    "zipfile",
+    "zlib",
+]
 
 
 def python_records() -> Iterator[dict[str, Any]]:
@@ -37,11 +115,11 @@ def documented(name: str, module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def package_records() -> Iterator[dict[str, Any]]:
-    """Yield the README of each installed package."""
+    """Yield the README of each installed package that has a short one."""
     for distribution in distributions():
         meta = distribution.metadata
         text = meta.get("Description") or meta.get_payload() or ""
-        if len(text) > 200:
+        if 200 < len(text) < 8000:
             name, url = meta["Name"], f"https://pypi.org/project/{meta['Name']}/"
             yield {"id": name, "title": name, "text": text, "url": url, "version": meta["Version"]}
 

@@ -37,6 +37,7 @@ class Settings:
     llm: str = ""
     """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
     mode: Mode = "hybrid"
+    """How to search: by `vector`, by `keyword`, or `hybrid` for both."""
     fusion: Fusion = "zscore"
     """How `hybrid` joins its two lists."""
     top_k: int = 10

@@ -44,6 +44,25 @@ def test_markdown() -> None:
     ]
 
 
+def test_code_of_docstrings_is_no_sentence() -> None:
+    text = """Create a directory.  For example:
+
+        with TemporaryDirectory() as folder:
+            use(folder)
+
+    Upon exiting, it is removed.
+
+    >>> make()
+    ...     more()
+"""
+    assert texts(text) == ["Create a directory.", "For example:", "Upon exiting, it is removed."]
+    assert texts("Steps are these:\n\n    - one step\n    - another") == [
+        "Steps are these:",
+        "one step",
+        "another",
+    ]
+
+
 def test_scripts() -> None:
     assert texts("今天天气很好。我们去公园吧！好吗？") == ["今天天气很好。", "我们去公园吧！", "好吗？"]
     assert texts("यह एक वाक्य है। दूसरा वाक्य।") == ["यह एक वाक्य है।", "दूसरा वाक्य।"]

@@ -27,7 +27,8 @@ Ten days may be carried over until the end of March.
 EVIL = (
     "# [bold red]Printer[/]\n\nThe printer \x1b[31mburns\x1b[0m \x1b]0;owned\x07paper \x9b2J daily :smile:.\n"
 )
-QUESTION = "How many days of leave does every employee have a year?"
+QUESTION = "Every employee has thirty days of leave a year."
+"""A sentence of the handbook itself: the nearest to it also where the weights are random."""
 TRAVEL = "Travel costs are paid back within two weeks. A hotel may cost 120 euros a night.\n"
 
 

@@ -31,6 +31,14 @@ async def test_another_format_is_refused(tmp_path: Path, version: int, words: st
             await open_lance(tmp_path, read_only=read_only)
 
 
+async def test_a_library_that_is_just_being_made_is_not_there_yet(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / FILE).execute("PRAGMA journal_mode = WAL").connection.close()
+    with pytest.raises(NotFound, match="refdesk ingest"):
+        await open_lance(tmp_path, read_only=True)
+    await (await open_lance(tmp_path)).create(COLLECTION)
+    assert await (await open_lance(tmp_path, read_only=True)).collections()
+
+
 async def test_a_foreign_database_is_refused(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / FILE)
     connection.execute("PRAGMA user_version = 1")

@@ -1,7 +1,7 @@
 """Split a text into sentences whose offsets are exact, passing over what says nothing in Markdown."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import sentencex
@@ -9,6 +9,7 @@ import sentencex
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*(?:[-=*_~^]\s*){3,}$|\s*\|?(?:\s*:?-+:?\s*\|)+\s*:?-*:?\s*$")
+_PROMPT = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s|$)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+•–]|\d{1,3}[.)])\s+)?")
 _BULLET = re.compile(r"\s*(?:>\s*)*(?:[-*+•–]|\d{1,3}[.)])\s+")
@@ -42,8 +43,9 @@ class Span:
 def sentences(text: str, language: str = "") -> tuple[Span, ...]:
     """Return the sentences of a text in order.
 
-    List items and table rows are sentences of their own. Headings, rules, code blocks and lines that only
-    link are left out. `language` is an ISO 639-1 code; without one the script decides.
+    List items and table rows are sentences of their own. Left out are headings, rules, lines that only link,
+    and code: fenced, at a `>>>` prompt, or indented after a colon and a blank line. `language` is an ISO 639-1
+    code; without one the script decides.
     """
     language = language if language not in ("", "und") else language_of(text)
     return tuple(span for block in _blocks(text) for span in _split(text, block, language))
@@ -63,8 +65,8 @@ def _blocks(text: str) -> Iterator[Span]:
     """Yield paragraphs, list items and table rows."""
     start, end, fenced = -1, -1, False
     at = 0
-    for line in text.splitlines(keepends=True):
-        silent = fenced or _says_nothing(line)
+    for line, literal in _with_literals(text.splitlines(keepends=True)):
+        silent = fenced or literal or _says_nothing(line)
         fenced ^= bool(_FENCE.match(line))
         alone = bool(_ROW.match(line))
         if start >= 0 and (silent or alone or _BULLET.match(line)):
@@ -82,8 +84,27 @@ def _blocks(text: str) -> Iterator[Span]:
         yield Span(start, end)
 
 
+def _with_literals(lines: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """Tell of each line whether it belongs to an indented block that a colon and a blank line announce."""
+    least: int | None = None
+    announced = blank = False
+    above = 0
+    for line in lines:
+        if not line.strip():
+            blank = True
+        else:
+            indent = len(line.expandtabs()) - len(line.expandtabs().lstrip())
+            begins = announced and blank and indent >= above + 4 and not _BULLET.match(line)
+            least = indent if begins else least
+            least = None if least is not None and indent < least else least
+            announced, blank, above = line.rstrip().endswith(":"), False, indent
+        yield line, least is not None
+
+
 def _says_nothing(line: str) -> bool:
-    return not line.strip() or any(kind.match(line) for kind in (_FENCE, _HEADING, _RULE, _ONLY_LINKS))
+    return not line.strip() or any(
+        kind.match(line) for kind in (_FENCE, _HEADING, _RULE, _ONLY_LINKS, _PROMPT)
+    )
 
 
 def _split(text: str, block: Span, language: str) -> Iterator[Span]:

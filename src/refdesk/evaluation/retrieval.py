@@ -10,9 +10,10 @@ from refdesk.evaluation.metrics import means, percentile, ranked_documents, scor
 from refdesk.evaluation.report import WAYS, QueryResult, Report, Way, WayReport
 from refdesk.events import IngestEvent
 from refdesk.ingest import Summary
+from refdesk.retrieval import CANDIDATES
 
-TOP_K = 200
-"""Chunks of one search: enough for 100 documents where several chunks are of one."""
+TOP_K = CANDIDATES
+"""Chunks of one search: as deep as a search goes with its default settings, so that these are what is measured."""
 
 Search = Callable[[str, Mode, int, bool], Awaitable[Sequence[Hit]]]
 """Question, mode, top_k and whether to rerank, to hits whose source ids are those of the data set."""

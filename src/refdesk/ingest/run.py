@@ -73,7 +73,8 @@ class Ingestion:
     async def _flow(self) -> None:
         send, receive = anyio.create_memory_object_stream[Finished](AHEAD)
         with plain_errors():
-            async with anyio.create_task_group() as tasks:
+            # Readers may be sending when this ends early: the stream closes after they are gone.
+            async with receive, anyio.create_task_group() as tasks:
                 tasks.start_soon(self._read, send)
                 await self._write(receive)
 
@@ -127,15 +128,14 @@ class Ingestion:
 
     async def _write(self, receive: MemoryObjectReceiveStream[Finished]) -> None:
         batch = Batch()
-        async with receive:
-            async for finished in receive:
-                if isinstance(finished, SourceFinished):
-                    self._note(finished)
-                    continue
-                batch.add(finished)
-                if batch.full:
-                    await self._store(batch)
-                    batch = Batch()
+        async for finished in receive:
+            if isinstance(finished, SourceFinished):
+                self._note(finished)
+                continue
+            batch.add(finished)
+            if batch.full:
+                await self._store(batch)
+                batch = Batch()
         await self._store(batch)
 
     async def _store(self, batch: Batch) -> None:

@@ -19,7 +19,7 @@ from refdesk.retrieval.fusion import numbered, rrf, zscore
 from refdesk.retrieval.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results
 from refdesk.stores import Reader
 
-CANDIDATES = 100
+CANDIDATES = 150
 """Hits of each arm that fusion sees: docs/benchmarks.md has what fewer cost."""
 
 

@@ -64,12 +64,11 @@ def _lay_out(connection: sqlite3.Connection) -> None:
 def check(folder: Path) -> None:
     """Refuse a folder without a control file that this version can use. Errors: `NotFound`, `StoreError`."""
     if not (folder / FILE).is_file():
-        raise NotFound(
-            f"There is no library in {str(folder)!r}.",
-            remedy="Ingest something first: refdesk ingest PATH",
-        )
+        raise _nothing_in(folder)
     with reading(folder) as connection:
         application, version = _state(connection)
+    if (application, version) == (0, 0):  # being made, or left so by a process that ended; a write mends it
+        raise _nothing_in(folder)
     if application != APPLICATION:
         raise StoreError(f"{str(folder / FILE)!r} is not the control file of a library.", remedy=REBUILD)
     if version > SCHEMA:
@@ -82,6 +81,12 @@ def check(folder: Path) -> None:
             f"The library {str(folder)!r} has the old format {version}; this refdesk reads format {SCHEMA}.",
             remedy="Delete the folder and ingest again.",
         )
+
+
+def _nothing_in(folder: Path) -> NotFound:
+    return NotFound(
+        f"There is no library in {str(folder)!r}.", remedy="Ingest something first: refdesk ingest PATH"
+    )
 
 
 def connect(folder: Path) -> sqlite3.Connection:
