@@ -50,7 +50,7 @@ def make_files(folder: Path, count: int) -> None:
 
 
 def killed_run(library: Path, folder: Path, seconds: float) -> tuple[set[str], bool]:
-    """Return the sources that the run acknowledged before it was killed, and whether it had ended by itself."""
+    """Return the sources that the run acknowledged before it was killed, and whether it had ended."""
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(library), str(folder)], stdout=subprocess.PIPE, text=True
     )
@@ -65,7 +65,7 @@ def killed_run(library: Path, folder: Path, seconds: float) -> tuple[set[str], b
 
 
 def check(library: Path, acknowledged: set[str]) -> tuple[int, int]:
-    """Count stored documents and chunks; fail where something acknowledged is missing or something is double."""
+    """Count documents and chunks; fail where something acknowledged is missing or something is double."""
     with refdesk.open(library) as desk:
         records = desk.documents()
         stored = {record.source_id: record for record in records}

@@ -47,7 +47,7 @@ class Document:
     headings: tuple[Heading, ...] = ()
     metadata: Metadata = field(default_factory=dict)
     digest: str = ""
-    """sha256 of the source's bytes and of how they were read; equal digests are the same document."""
+    """What its source and how it was read come to; after a colon, how it is cut and embedded."""
     warnings: tuple[str, ...] = ()
     """What parsing lost or repaired."""
 

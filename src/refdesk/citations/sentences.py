@@ -44,8 +44,8 @@ def sentences(text: str, language: str = "") -> tuple[Span, ...]:
     """Return the sentences of a text in order.
 
     List items and table rows are sentences of their own. Left out are headings, rules, lines that only link,
-    and code: fenced, at a `>>>` prompt, or indented after a colon and a blank line. `language` is an ISO 639-1
-    code; without one the script decides.
+    and code: fenced, at a `>>>` prompt, or indented after a colon and a blank line. `language` is an ISO
+    639-1 code; without one the script decides.
     """
     language = language if language not in ("", "und") else language_of(text)
     return tuple(span for block in _blocks(text) for span in _split(text, block, language))

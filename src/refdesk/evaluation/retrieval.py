@@ -13,7 +13,7 @@ from refdesk.ingest import Summary
 from refdesk.retrieval import CANDIDATES
 
 TOP_K = CANDIDATES
-"""Chunks of one search: as deep as a search goes with its default settings, so that these are what is measured."""
+"""Chunks of one search: the depth of the default settings, so that these are what is measured."""
 
 Search = Callable[[str, Mode, int, bool], Awaitable[Sequence[Hit]]]
 """Question, mode, top_k and whether to rerank, to hits whose source ids are those of the data set."""

@@ -1,12 +1,17 @@
-"""Checks of reading: scope, vector search, neighbours, lists, counts, extreme documents."""
+"""Checks of reading: scope, vector search, neighbours, lists, counts, extreme documents, two spaces."""
 
+from collections.abc import Sequence
+
+import anyio
 import numpy as np
 
 from refdesk.documents import Scope
 from refdesk.errors import InputError, NotFound
 from refdesk.filters import Equals, Not
+from refdesk.stores import Reader, Store, StoredDocument
 from refdesk.testing.stores.promise import Check, OpenStore, refused
-from refdesk.testing.stores.samples import COLLECTION, put, sample, vector
+from refdesk.testing.stores.remaking import SPACE, WIDTH, A, B, anew
+from refdesk.testing.stores.samples import COLLECTION, DIMENSION, FINGERPRINT, put, sample, vector
 
 SCOPE = Scope()
 BOTH = Scope((COLLECTION, "other"))
@@ -210,6 +215,38 @@ async def keeps_a_document_of_ten_megabytes(open_store: OpenStore) -> None:
     assert await reader.neighbours(hit.chunk, before=1, after=0) == stored.chunks[-2:]
 
 
+async def readers_never_see_two_spaces(open_store: OpenStore) -> None:
+    store = await open_store()
+    await put(store, A, B)
+    done = anyio.Event()
+
+    async def switch() -> None:
+        for _ in range(4):
+            await _remake(store, SPACE, WIDTH, [anew(A), anew(B)])
+            await _remake(store, FINGERPRINT, DIMENSION, [A, B])
+        done.set()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(switch)
+        while not done.is_set():
+            await _assert_one_space(await store.reader(SCOPE))
+
+
+async def _remake(store: Store, space: str, dimension: int, documents: Sequence[StoredDocument]) -> None:
+    remake = await store.remake(COLLECTION, fingerprint=space, dimension=dimension, recipe="one")
+    await remake.write(documents)
+    assert await remake.switch()
+
+
+async def _assert_one_space(reader: Reader) -> None:
+    texts = {hit.chunk.text for hit in await reader.keyword_search(["words"], top_k=99)}
+    old = texts == {chunk.text for stored in (A, B) for chunk in stored.chunks}
+    assert old or texts == {stored.document.text for stored in (A, B)}
+    query = vector("x") if old else vector("x")[:WIDTH]
+    assert {hit.chunk.text for hit in await reader.vector_search(query, top_k=99)} == texts
+    assert await reader.count() == (2, len(texts))
+
+
 CHECKS: tuple[Check, ...] = (
     an_empty_collection_has_nothing,
     an_unknown_collection_is_an_error,
@@ -226,4 +263,5 @@ CHECKS: tuple[Check, ...] = (
     keeps_text_of_every_script,
     keeps_empty_and_huge_chunks,
     keeps_a_document_of_ten_megabytes,
+    readers_never_see_two_spaces,
 )
