@@ -17,13 +17,11 @@ def lowest(command: list[str], times: int = 10) -> float:
 
 def main() -> None:
     bare = lowest([sys.executable, "-c", "pass"])
+    imported = lowest([sys.executable, "-c", "import refdesk"]) - bare
+    told = lowest([sys.executable, "-m", "refdesk", "--help"])
     print(f"python -c pass        {bare * 1000:6.0f} ms")
-    print(
-        f"import refdesk        {(lowest([sys.executable, '-c', 'import refdesk']) - bare) * 1000:6.0f} ms on top"
-    )
-    print(
-        f"refdesk --help        {lowest([sys.executable, '-m', 'refdesk', '--help']) * 1000:6.0f} ms in all"
-    )
+    print(f"import refdesk        {imported * 1000:6.0f} ms on top")
+    print(f"refdesk --help        {told * 1000:6.0f} ms in all")
 
 
 if __name__ == "__main__":
