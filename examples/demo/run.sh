@@ -13,9 +13,9 @@ refdesk() { "$python" -m refdesk "$@"; }
 show ingest README.md docs --collection refdesk --prune
 refdesk ingest README.md docs --glob '*.md' --collection refdesk --prune
 show ingest python.jsonl --collection python
-refdesk ingest "$here/sources/python.jsonl" --collection python
+refdesk ingest "$here/sources/python.jsonl" --collection python --prune
 show ingest packages.jsonl --collection packages
-refdesk ingest "$here/sources/packages.jsonl" --collection packages
+refdesk ingest "$here/sources/packages.jsonl" --collection packages --prune
 
 ask() {
     printf '\n\033[1m$ refdesk ask "%s" --collection %s\033[0m\n' "$2" "$1"
@@ -23,4 +23,5 @@ ask() {
 }
 ask python "How do I create a temporary directory that is removed automatically?"
 ask refdesk "What happens to files that vanished from a folder?"
+ask packages "Which package reads spreadsheets?"
 ask packages "Who won the football world cup in 1998?"

@@ -2,7 +2,7 @@
 
 import queue
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, aclosing
 from functools import partial, update_wrapper
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -58,8 +58,9 @@ class BlockingDesk:
 
         async def pump() -> None:
             try:
-                async for event in self._desk.stream(question, **options):
-                    box.put(event)
+                async with aclosing(self._desk.stream(question, **options)) as events:
+                    async for event in events:
+                        box.put(event)
             finally:
                 box.put(None)
 

@@ -6,7 +6,7 @@ Settings only describe; `refdesk.desk` builds services from them.
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self, get_args, get_type_hints
@@ -52,6 +52,8 @@ class Settings:
     """Tokens of a chunk; 0 for as many as the embedder takes."""
     token_vectors: bool = False
     """Keep token vectors at ingestion: reranking takes milliseconds, a chunk about 40 KB more."""
+    password: str = field(default="", repr=False)
+    """What opens encrypted files."""
     parse_seconds: float = 120.0
     """Time limit for reading one file."""
     parse_megabytes: int = 1536
@@ -92,6 +94,7 @@ LEAST: Mapping[str, float] = {
     "top_k": 1,
     "evidence": 1,
     "candidates": 1,
+    "rerank_depth": 1,
     "parse_seconds": 1,
     "parse_megabytes": 256,
 }
@@ -105,7 +108,7 @@ def _from_file(path: Path) -> Mapping[str, Any]:
 
 
 def _from_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
-    named = {PREFIX + field.name.upper(): field.name for field in fields(Settings)}
+    named = {PREFIX + one.name.upper(): one.name for one in fields(Settings)}
     return {named[key]: value for key, value in environ.items() if key in named and value != ""}
 
 

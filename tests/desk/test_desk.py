@@ -1,9 +1,11 @@
 """The verbs of a desk on real files and the real store."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 import refdesk
@@ -11,6 +13,7 @@ from refdesk.context import Answer
 from refdesk.documents import Hit
 from refdesk.errors import EmbeddingMismatch, InputError, ModelError, NotFound, RemoteError, SettingsError
 from refdesk.events import Done, Token
+from refdesk.llm import Message
 from refdesk.sources.text import Text
 from refdesk.testing import HashingEmbedder
 
@@ -76,6 +79,42 @@ async def test_filters_and_modes(desk: refdesk.Desk) -> None:
     results = await desk.search("leave", top_k=1, rerank=True)
     assert [hit.source_id for hit in results.hits] == ["handbook/leave.md"]
     assert results.hits[0].rerank_score is not None
+
+
+async def test_neighbours_come_in_reading_order(desk: refdesk.Desk) -> None:
+    text = "\n\n".join(f"Paragraph {number} says " + "some words " * 60 for number in range(5))
+    await desk.ingest_text(text.replace("Paragraph 2", "The zebra"), source_id="long")
+    [hit] = (await desk.search("zebra", mode="keyword", top_k=1)).hits
+    widened = (await desk.search("zebra", mode="keyword", top_k=1, neighbours=1)).hits
+    assert [one.chunk.position - hit.chunk.position for one in widened] == [-1, 0, 1]
+    assert [one.rank for one in widened] == [0, 1, 0]
+
+
+async def test_markdown_texts_keep_their_headings(desk: refdesk.Desk) -> None:
+    await desk.ingest_text("# One\n\nWords.", source_id="m", media_type="text/markdown", language="de")
+    document = await desk.document("m")
+    assert [heading.title for heading in document.headings] == ["One"]
+    assert document.language == "de"
+
+
+async def test_leaving_a_stream_closes_the_model(desk: refdesk.Desk) -> None:
+    closed: list[bool] = []
+
+    class Endless:
+        name = "endless"
+
+        async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
+            try:
+                while True:
+                    yield "Employees get leave [[1]]. "
+                    await anyio.lowlevel.checkpoint()
+            finally:
+                closed.append(True)
+
+    async with aclosing(desk.stream("How many days of leave do employees get?", llm=Endless())) as events:
+        async for _ in events:
+            break
+    assert closed == [True]
 
 
 async def test_unknown_collection_is_an_error_not_everything(desk: refdesk.Desk) -> None:
@@ -166,6 +205,7 @@ async def test_a_failing_reranker_keeps_the_order_and_says_so(desk: refdesk.Desk
     async with refdesk.aopen(library, embedder=HashingEmbedder(), reranker=Broken()) as other:
         answer = await other.ask("How many days of leave do employees get per year?")
         assert answer.warnings[0].startswith("Reranking failed")
+        assert answer.zone == "unknown"
         assert answer.citations
         with pytest.raises(RemoteError):
             await other.search("leave", rerank=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.ingest.conftest import Bench
 
-from refdesk.documents import Scope
+from refdesk.documents import Scalar, Scope
 from refdesk.embedding import Vectors
 from refdesk.errors import ModelError
 from refdesk.events import IngestStarted, SourceFinished
@@ -78,6 +78,59 @@ async def test_prune_leaves_what_the_source_does_not_cover(bench: Bench) -> None
     )
     bench.file("a.md", "One.")
     assert (await bench.ingest(prune=True)).documents == 3
+
+
+class Listing:
+    """A source of given items and failures, which covers all of `files/`."""
+
+    def __init__(self, *found: SourceItem | SourceFailure) -> None:
+        self.found = found
+
+    def count(self) -> int:
+        return len(self.found)
+
+    async def items(self) -> AsyncIterator[SourceItem | SourceFailure]:
+        for one in self.found:
+            yield one
+
+    def covers(self, source_id: str, url: str | None) -> bool:
+        return source_id.startswith("files/")
+
+
+def item(source_id: str, text: str = "Words.", **metadata: Scalar) -> SourceItem:
+    return SourceItem(source_id=source_id, name=source_id, text=text, metadata=metadata)
+
+
+async def test_prune_leaves_what_could_not_be_listed(bench: Bench) -> None:
+    await bench.ingest(Listing(item("files/a"), item("files/sub/b"), item("files/c")))
+    failure = SourceFailure("files/sub", "unreadable", "Permission denied.", hides="files/sub/")
+    summary = await bench.ingest(Listing(item("files/a"), failure), prune=True)
+    assert summary.counts == {"unchanged": 1, "failed": 1, "removed": 1}
+    assert set(await bench.store.entries("c")) == {"files/a", "files/sub/b"}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        item("bad", number=10**40),
+        item("bad", number=float("inf")),
+        item("bad", broken="\ud83d"),
+        item("bad\ud83d"),
+        SourceItem(source_id="bad", name="bad", text="Words.", title="\ud83d"),
+    ],
+    ids=["large", "infinite", "surrogate", "surrogate id", "surrogate title"],
+)
+async def test_what_the_store_would_refuse_fails_alone(bench: Bench, bad: SourceItem) -> None:
+    summary = await bench.ingest(Listing(item("files/a"), bad, item("files/b")))
+    assert summary.counts == {"added": 2, "failed": 1}
+    assert len(summary.failures) == 1
+
+
+async def test_a_fault_of_ours_fails_one_source(bench: Bench) -> None:
+    nonsense = SourceItem(source_id="bad", name="bad", text=7)  # type: ignore[arg-type]
+    summary = await bench.ingest(Listing(item("files/a"), nonsense))
+    assert summary.counts == {"added": 1, "failed": 1}
+    assert summary.failures[0].reason == "unexpected"
 
 
 async def test_a_failing_file_does_not_stop_the_others(bench: Bench) -> None:

@@ -85,12 +85,13 @@ def prompt(question: str, block: EvidenceBlock, zone: Zone) -> tuple[Message, ..
 async def _pieces(llm: LLM, messages: tuple[Message, ...], rewriter: Rewriter) -> AsyncGenerator[str, None]:
     """Yield what can be shown of a reply; white space at its end is left out."""
     held = ""
-    async for written in llm.stream(messages):
-        shown = held + rewriter.feed(written)
-        ready = shown.rstrip()
-        held = shown[len(ready) :]
-        if ready:
-            yield ready
+    async with aclosing(llm.stream(messages)) as replies:
+        async for written in replies:
+            shown = held + rewriter.feed(written)
+            ready = shown.rstrip()
+            held = shown[len(ready) :]
+            if ready:
+                yield ready
     if last := (held + rewriter.finish()).rstrip():
         yield last
 

@@ -1,6 +1,7 @@
 """`refdesk ask`: an answer as it is written, then its sources."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -62,14 +63,15 @@ async def ask(
         show_answer(session, answer)
 
 
-async def _show_stream(session: Session, events: "AsyncIterator[AnswerEvent]") -> None:
+async def _show_stream(session: Session, events: "AsyncGenerator[AnswerEvent, None]") -> None:
     from refdesk.events import Token
 
     wrapping = Wrapping(session.out.width if session.out.is_terminal else 0)
-    async for event in events:
-        if isinstance(event, Token):
-            session.out.file.write(wrapping.feed(event.text))
-            session.out.file.flush()
-        else:
-            session.out.file.write(wrapping.flush() + "\n")
-            show_sources(session, event.answer)
+    async with aclosing(events):
+        async for event in events:
+            if isinstance(event, Token):
+                session.out.file.write(wrapping.feed(event.text))
+                session.out.file.flush()
+            else:
+                session.out.file.write(wrapping.flush() + "\n")
+                show_sources(session, event.answer)

@@ -30,7 +30,7 @@ class Job:
         """Ingest once and print what became of it. Tell whether no source failed."""
         with ingest_progress(self.session) as listener:
             summary = await desk.ingest(
-                *self._sources(),
+                *self._sources(desk),
                 collection=self.collection,
                 glob=self.glob,
                 prune=self.prune,
@@ -42,7 +42,7 @@ class Job:
             show_summary(self.session, summary)
         return not summary.failures
 
-    def _sources(self) -> "list[str | Source]":
+    def _sources(self, desk: "Desk") -> "list[str | Source]":
         from refdesk.cli.recordfiles import sources
 
-        return sources(self.paths, self.fields)
+        return sources(self.paths, self.fields, root=desk.root)

@@ -20,6 +20,9 @@ SNIPPET = 300
 """Characters of a chunk that are shown; JSON has all of it."""
 
 Rerank = Annotated[bool, typer.Option("--rerank", help="Order the hits by the reranker.")]
+Neighbours = Annotated[
+    int, typer.Option("--neighbours", min=0, metavar="N", help="Show N chunks before and after each hit.")
+]
 Explain = Annotated[bool, typer.Option("--explain", help="Say what each arm found and what filters removed.")]
 
 
@@ -37,6 +40,7 @@ async def search(
     top_k: TopK = None,
     filters: Filters = None,
     rerank: Rerank = False,
+    neighbours: Neighbours = 0,
     explain: Explain = False,
 ) -> None:
     """Find chunks, best first."""
@@ -50,6 +54,7 @@ async def search(
             top_k=top_k,
             filters=filter,
             rerank=rerank,
+            neighbours=neighbours,
         )
     if session.json:
         session.print_json(results_record(results, explain=explain))

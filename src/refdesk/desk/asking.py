@@ -26,6 +26,8 @@ class Course:
 
     timings: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    degraded: bool = False
+    """Whether a stage failed that the zone depends on."""
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -46,8 +48,8 @@ async def ask(
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Give the events of an answer; the last one carries timings and warnings of all stages.
 
-    Errors: those of the parts. Only reranking degrades: where its model fails, the order of retrieval stands
-    and a warning says so.
+    Errors: those of the parts. Only reranking degrades: where its model fails, the order of retrieval stands,
+    a warning says so, and the zone is unknown.
     """
     if not question.strip():
         raise InputError("The question is blank.", remedy="Ask something.")
@@ -84,6 +86,7 @@ async def _reranked(
         return await services.rerank(reader, question, hits)
     except (ModelError, RemoteError) as error:
         course.warnings.append(f"Reranking failed, the order of retrieval stands: {error}")
+        course.degraded = True
         return tuple(hits)
 
 
@@ -96,4 +99,5 @@ async def _pages(reader: Reader, evidence: Sequence[Evidence]) -> Pages:
 def _completed(done: Done, course: Course) -> Done:
     timings = {**course.timings, "total": sum(course.timings.values())}
     answer = done.answer
-    return Done(replace(answer, warnings=(*course.warnings, *answer.warnings), timings=timings))
+    zone = "unknown" if course.degraded and answer.zone != "none" else answer.zone
+    return Done(replace(answer, zone=zone, warnings=(*course.warnings, *answer.warnings), timings=timings))

@@ -1,8 +1,8 @@
 """`Desk`: hand it documents, ask it questions. Async; `refdesk.blocking` derives its blocking twin."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -18,11 +18,11 @@ from refdesk.filters import And, Equals, Filter, In
 from refdesk.ingest import Summary
 from refdesk.llm import LLM
 from refdesk.reranking import Reranker
-from refdesk.retrieval import Fusion, Results, search
+from refdesk.retrieval import Fusion, Results, search, widen
 from refdesk.settings import Settings
 from refdesk.sources import Source
 from refdesk.sources.files import Files
-from refdesk.sources.text import Text
+from refdesk.sources.text import MediaType, Text
 from refdesk.stores import Failure
 
 Collections = str | Sequence[str] | None
@@ -39,6 +39,11 @@ class Desk:
     @property
     def settings(self) -> Settings:
         return self.services.settings
+
+    @property
+    def root(self) -> str:
+        """The folder that holds the library; ids of files are relative to it."""
+        return os.path.dirname(os.path.abspath(self.settings.library))
 
     async def ingest(
         self,
@@ -68,11 +73,21 @@ class Desk:
         source_id: str,
         title: str = "",
         url: str | None = None,
+        media_type: MediaType = "text/plain",
+        language: str = "",
         metadata: Metadata | None = None,
         collection: str | None = None,
     ) -> Summary:
         """Bring one text into a collection under an id of your own; the same id replaces it."""
-        source = Text(text, source_id=source_id, title=title, url=url, metadata=metadata or {})
+        source = Text(
+            text,
+            source_id=source_id,
+            title=title,
+            url=url,
+            media_type=media_type,
+            language=language,
+            metadata=metadata,
+        )
         return await self.ingest(source, collection=collection)
 
     async def reembed(
@@ -95,11 +110,13 @@ class Desk:
         top_k: int | None = None,
         filters: Filters = None,
         rerank: bool = False,
+        neighbours: int = 0,
     ) -> Results:
         """Find chunks, best first, with an explanation of how they were found.
 
         `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
         `rerank` reorders the best hits (setting `rerank_depth`); those behind them keep their order.
+        `neighbours` puts so many chunks before and after each hit, without rank or score, in reading order.
         """
         wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
         reader, embedder = await self.services.searchable(self._scope(collections))
@@ -114,11 +131,13 @@ class Desk:
             candidates=max(depth, wanted.candidates),
             filter=as_filter(filters),
         )
-        if not rerank:
-            return results
-        best, rest = results.hits[: wanted.rerank_depth], results.hits[wanted.rerank_depth :]
-        ordered = (*await self.services.rerank(reader, question, best), *rest)
-        hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(ordered[: wanted.top_k], 1))
+        hits = results.hits
+        if rerank:
+            best, rest = hits[: wanted.rerank_depth], hits[wanted.rerank_depth :]
+            ordered = (*await self.services.rerank(reader, question, best), *rest)
+            hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(ordered[: wanted.top_k], 1))
+        if neighbours:
+            hits = await widen(reader, hits, before=neighbours, after=neighbours)
         return replace(results, hits=hits)
 
     async def ask(
@@ -139,9 +158,10 @@ class Desk:
         events = self.stream(
             question, collections=collections, mode=mode, top_k=top_k, filters=filters, llm=llm
         )
-        async for event in events:
-            if isinstance(event, Done):
-                return event.answer
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Done):
+                    return event.answer
         raise AssertionError("A stream of an answer ends with Done.")
 
     async def stream(
@@ -153,12 +173,14 @@ class Desk:
         top_k: int | None = None,
         filters: Filters = None,
         llm: "str | LLM | Callable[..., Any] | None" = None,
-    ) -> AsyncIterator[AnswerEvent]:
+    ) -> AsyncGenerator[AnswerEvent, None]:
         """Answer as `ask` does, giving `Token` events while the text is written and `Done` at the end."""
         wanted = self._settings(mode=mode, evidence=top_k)
         scope = self._scope(collections)
-        async for event in ask(self.services, wanted, question, scope, as_filter(filters), llm):
-            yield event
+        events = ask(self.services, wanted, question, scope, as_filter(filters), llm)
+        async with aclosing(events):
+            async for event in events:
+                yield event
 
     async def documents(
         self,
@@ -212,7 +234,7 @@ class Desk:
 
     def _files(self, *paths: Path, glob: str | None = None) -> Files:
         """Return paths as a source; their ids are relative to the folder that holds the library."""
-        return Files(paths, glob=glob, root=os.path.dirname(os.path.abspath(self.settings.library)))
+        return Files(paths, glob=glob, root=self.root)
 
     def _settings(self, **options: Any) -> Settings:
         return self.settings.merged(

@@ -123,6 +123,7 @@ class Services:
             recipe=self._recipe(embedder),
             parsers=await self._parsers(),
             prune=prune,
+            password=self.settings.password,
             on_event=on_event,
         )
         return await ingestion.run()

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from refdesk.desk import Desk
 from refdesk.documents import Hit, Mode
+from refdesk.errors import InputError, NotFound
 from refdesk.evaluation.beir import Beir, Corpus
 from refdesk.evaluation.metrics import means, percentile, ranked_documents, score_rankings
 from refdesk.evaluation.report import WAYS, QueryResult, Report, Way, WayReport
@@ -48,8 +49,24 @@ async def evaluate_retrieval(
 async def ingest_corpus(
     desk: Desk, data: Beir, *, collection: str, on_event: Callable[[IngestEvent], None] = lambda event: None
 ) -> Summary:
-    """Bring a data set's documents into a collection of their own; what is there already costs nothing."""
-    return await desk.ingest(Corpus(data), collection=collection, prune=True, on_event=on_event)
+    """Bring a data set's documents into a collection of their own; what is there already costs nothing.
+
+    Errors: `InputError` where the collection holds other documents, which would spoil the figures.
+    """
+    ours = {one.document_id for one in data.documents}
+    if foreign := [name for name in await _stored(desk, collection) if name not in ours]:
+        raise InputError(
+            f"The collection {collection!r} holds {len(foreign)} documents that are not of {data.name!r}.",
+            remedy="Name another collection, or delete this one.",
+        )
+    return await desk.ingest(Corpus(data), collection=collection, on_event=on_event)
+
+
+async def _stored(desk: Desk, collection: str) -> list[str]:
+    try:
+        return [one.source_id for one in await desk.documents(collections=collection)]
+    except NotFound:
+        return []
 
 
 def desk_search(desk: Desk, *, collection: str) -> Search:

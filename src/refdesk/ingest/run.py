@@ -49,16 +49,20 @@ class Ingestion:
     recipe: Recipe
     parsers: ParserPool
     prune: bool = False
+    password: str = ""
+    """What opens encrypted files."""
     on_event: Callable[[IngestEvent], None] = lambda event: None
     tried: list[SourceFinished] = field(default_factory=list)
     ledger: dict[str, Entry] = field(default_factory=dict)
+    hidden: list[str] = field(default_factory=list)
+    """Beginnings of ids that the sources could not list this time."""
 
     async def run(self) -> Summary:
         """Ingest what the sources list and return what became of it."""
         began = time.perf_counter()
         await self._refuse_another_space()
         self.ledger = dict(await self.store.entries(self.collection))
-        total = sum(source.count() for source in self.sources)
+        total = await anyio.to_thread.run_sync(lambda: sum(source.count() for source in self.sources))
         self.on_event(IngestStarted(self.collection, total))
         await self._flow()
         await self._note_failures()
@@ -84,7 +88,10 @@ class Ingestion:
         seen: set[str] = set()
         async with send, anyio.create_task_group() as tasks:
             async for item in self._items():
-                if isinstance(item, SourceFailure):
+                if not _is_text(item.source_id):
+                    await send.send(_nameless(item))
+                elif isinstance(item, SourceFailure):
+                    self.hidden.append(item.hides)
                     await send.send(SourceFinished(item.source_id, "failed", 0, item.reason, item.message))
                 elif item.source_id in seen:
                     await send.send(_twice(item))
@@ -102,29 +109,39 @@ class Ingestion:
         self, item: SourceItem, send: MemoryObjectSendStream[Finished], slots: anyio.Semaphore
     ) -> None:
         try:
-            await send.send(await self._prepared(item))
-        except RefdeskError as error:
-            reason = getattr(error, "reason", error.code)
-            outcome: Outcome = "skipped" if reason in NOTHING_IN_IT else "failed"
-            await send.send(SourceFinished(item.source_id, outcome, 0, reason, str(error)))
+            await send.send(await self._finished(item))
         finally:
             slots.release()
 
+    async def _finished(self, item: SourceItem) -> Finished:
+        """Prepare one item. Whatever goes wrong with it, a fault of ours included, stops no other."""
+        try:
+            return await self._prepared(item)
+        except RefdeskError as error:
+            reason = getattr(error, "reason", error.code)
+            outcome: Outcome = "skipped" if reason in NOTHING_IN_IT else "failed"
+            return SourceFinished(item.source_id, outcome, 0, reason, str(error))
+        except Exception as error:
+            return SourceFinished(item.source_id, "failed", 0, "unexpected", repr(error))
+
     async def _prepared(self, item: SourceItem) -> Finished:
         entry = self.ledger.get(item.source_id)
-        if entry is not None and entry.digest == self.recipe.digest(item):
+        digest = await anyio.to_thread.run_sync(self.recipe.digest, item)
+        if entry is not None and entry.digest == digest:
             if changed := new_metadata(entry, item):
                 return changed
             return SourceFinished(item.source_id, "unchanged", entry.chunks)
         parsed = await self._parse(item)
-        return await anyio.to_thread.run_sync(
-            lambda: self.recipe.prepare(self.recipe.document(item, parsed, self.collection))
-        )
+        return await anyio.to_thread.run_sync(self._made, item, parsed)
 
     async def _parse(self, item: SourceItem) -> Parsed:
         if item.data is None:
-            return parsed_text(item)
-        return await self.parsers.parse(item.data, FileInfo(name=item.name, media_type=item.media_type))
+            return await anyio.to_thread.run_sync(parsed_text, item)
+        info = FileInfo(name=item.name, media_type=item.media_type, password=self.password)
+        return await self.parsers.parse(item.data, info)
+
+    def _made(self, item: SourceItem, parsed: Parsed) -> Prepared:
+        return self.recipe.prepare(self.recipe.document(item, parsed, self.collection))
 
     async def _write(self, receive: MemoryObjectReceiveStream[Finished]) -> None:
         batch = Batch()
@@ -171,7 +188,11 @@ class Ingestion:
     def _is_over(self, source_id: str, now: SourceFinished | None) -> bool:
         if now is not None:
             return now.outcome not in FAILED
-        return self.prune and any(source.covers(source_id, "file:") for source in self.sources)
+        return (
+            self.prune
+            and not self._is_hidden(source_id)
+            and any(source.covers(source_id, "file:") for source in self.sources)
+        )
 
     async def _remove_vanished(self) -> None:
         listed = {one.source_id for one in self.tried}
@@ -181,9 +202,14 @@ class Ingestion:
         for name in gone:
             self._note(SourceFinished(name, "removed", self.ledger[name].chunks))
 
+    def _is_hidden(self, source_id: str) -> bool:
+        return any(hides and source_id.startswith(hides) for hides in self.hidden)
+
     def _covers(self, source_id: str) -> bool:
         url = self.ledger[source_id].url
-        return any(source.covers(source_id, url) for source in self.sources)
+        return not self._is_hidden(source_id) and any(
+            source.covers(source_id, url) for source in self.sources
+        )
 
     async def _summary(self, began: float) -> Summary:
         """Count in the store, and refuse to report as done what it does not hold."""
@@ -210,6 +236,15 @@ class Ingestion:
 
 def _held(entry: Entry | None) -> int | None:
     return None if entry is None else entry.chunks
+
+
+def _is_text(text: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _nameless(item: SourceItem | SourceFailure) -> SourceFinished:
+    shown = item.source_id.encode("utf-8", "backslashreplace").decode()
+    return SourceFinished(shown, "failed", 0, "damaged", f"The id {shown!r} is not valid Unicode text.")
 
 
 def _twice(item: SourceItem) -> SourceFinished:

@@ -1,6 +1,6 @@
 """Messages to a reply. Implementations: model strings through pydantic-ai (`refdesk.llm.models`)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -17,4 +17,4 @@ class LLM(Protocol):
     @property
     def name(self) -> str: ...
 
-    def stream(self, messages: tuple[Message, ...]) -> AsyncIterator[str]: ...
+    def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]: ...

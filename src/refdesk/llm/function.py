@@ -1,7 +1,7 @@
 """A plain function as a language model."""
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -23,7 +23,7 @@ class FunctionLLM:
     def name(self) -> str:
         return f"function:{getattr(self.function, '__name__', type(self.function).__name__)}"
 
-    async def stream(self, messages: tuple[Message, ...]) -> AsyncIterator[str]:
+    async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
         prompt = "\n\n".join(message.text for message in messages)
         try:
             reply = await self._call(prompt)

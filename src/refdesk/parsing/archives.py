@@ -41,5 +41,5 @@ def encrypted(what: str) -> ParseError:
     return ParseError(
         f"A password protects {what}.",
         reason="encrypted",
-        remedy="Give the password, or save a copy without it.",
+        remedy="Set `password` to open it.",
     )

@@ -4,12 +4,15 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from refdesk.cleaning import fits
 from refdesk.documents import Metadata, Scalar
 
 _BLOCK = re.compile(r"---[ \t]*\n(.*?)(?:^|\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _KEY = re.compile(r"([A-Za-z_][\w .-]{0,80}?)[ \t]{0,20}:(?:[ \t]+(.*))?$")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)$")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d+)?$")
+MAX_DIGITS = 400
+"""Characters of a number; Python refuses to convert integers of thousands of digits."""
 _DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[-+]\d\d:?\d\d)?)?$")
 
 
@@ -74,8 +77,16 @@ def _scalar(text: str) -> Scalar:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     if _NUMBER.match(text):
-        return float(text) if "." in text else int(text)
+        return _number(text)
     return _date(text) if _DATE.match(text) else text
+
+
+def _number(text: str) -> Scalar:
+    """Return a number; the text where it is none that can be kept."""
+    if len(text) > MAX_DIGITS:
+        return text
+    number = float(text) if "." in text else int(text)
+    return number if fits(number) else text
 
 
 def _date(text: str) -> Scalar:

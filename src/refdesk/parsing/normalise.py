@@ -1,12 +1,12 @@
-"""Text as it is kept: decoded, valid, without control characters. Every offset is counted after this."""
+"""Bytes to text as it is kept: decoded and cleaned. Every offset is counted after this."""
 
 import codecs
 import re
-import unicodedata
-from dataclasses import dataclass
 
 from charset_normalizer import from_bytes
 
+from refdesk.cleaning import Cleaned as Cleaned
+from refdesk.cleaning import clean as clean
 from refdesk.errors import ParseError
 
 SAMPLE = 64 * 1024
@@ -19,24 +19,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_NEWLINES = re.compile("\r\n|[\r\u2028\u2029\x0b\x0c]")
-# Terminal escapes among them: text of documents is printed.
-_CONTROLS = re.compile(r"[\x01-\x08\x0e-\x1f\x7f]")
-# No text has C1 controls; where they stand, Windows text was read as Latin-1.
-_C1 = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
-_HAS_C1 = re.compile(r"[\x80-\x9f]")
-# Hard spaces and soft hyphens set lines and mean nothing; search and quotes would stumble over them.
-_TYPESETTING_MARKS = re.compile("[\xa0\u202f\u2007\xad\ufeff]")
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n[ \t]*\n(?:[ \t]*\n)+")
-
-
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """Text as it is kept, and what was taken out of it."""
-
-    text: str
-    warnings: tuple[str, ...] = ()
 
 
 def read_text(data: bytes, *, declared: str = "") -> Cleaned:
@@ -47,23 +30,6 @@ def read_text(data: bytes, *, declared: str = "") -> Cleaned:
     decoded = decode(data, declared=declared)
     cleaned = clean(decoded.text)
     return Cleaned(cleaned.text, decoded.warnings + cleaned.warnings)
-
-
-def clean(text: str) -> Cleaned:
-    """Remove what cannot be kept: NUL, controls, lone surrogates, byte order mark; newlines become `\\n`."""
-    text = _NEWLINES.sub("\n", text)
-    if _HAS_C1.search(text):
-        text = text.translate(_C1)
-    text = _TYPESETTING_MARKS.sub(lambda mark: "" if mark[0] in "\xad\ufeff" else " ", text)
-    warnings = []
-    if nul := text.count("\0"):
-        text = text.replace("\0", "")
-        warnings.append(f"{nul} NUL characters removed")
-    for pattern, what in ((_CONTROLS, "control characters"), (_SURROGATES, "lone surrogates")):
-        text, count = pattern.subn("", text)
-        if count:
-            warnings.append(f"{count} {what} removed")
-    return Cleaned(unicodedata.normalize("NFC", text), tuple(warnings))
 
 
 def tidy(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from refdesk.errors import ParseError
@@ -26,8 +25,7 @@ def parse(data: bytes, info: FileInfo) -> Parsed:
     metadata = notebook.get("metadata", {})
     language = metadata.get("kernelspec", {}).get("language", "python")
     parts = [part for cell in cells for part in _cell(cell, language) if part.strip()]
-    parsed = from_markdown("\n\n".join(parts), title=str(metadata.get("title") or ""), warnings=read.warnings)
-    return replace(parsed)
+    return from_markdown("\n\n".join(parts), title=str(metadata.get("title") or ""), warnings=read.warnings)
 
 
 def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:

@@ -4,6 +4,7 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from refdesk.cleaning import clean, clean_metadata
 from refdesk.errors import ParseError
 from refdesk.parsing import FileInfo, Parsed, ParseLimits, Reason
 from refdesk.parsing.sniffing import tell_format
@@ -24,7 +25,13 @@ def read(data: bytes, info: FileInfo, limits: ParseLimits, parsers: Mapping[str,
         raise ParseError(f"{info.name!r} is {found.what}, which refdesk does not read.", reason=reason)
     parsed = _run(parsers[found.name], data, info)
     _check(parsed, info, limits)
-    return replace(parsed, media_type=found.media_type, warnings=found.warnings + parsed.warnings)
+    return replace(
+        parsed,
+        title=clean(parsed.title).text,
+        media_type=found.media_type,
+        metadata=clean_metadata(parsed.metadata),
+        warnings=found.warnings + parsed.warnings,
+    )
 
 
 def _run(reference: str, data: bytes, info: FileInfo) -> Parsed:

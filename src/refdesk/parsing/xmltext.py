@@ -53,14 +53,41 @@ def _child(node: Any, *names: str) -> str:
 
 
 def _lines(root: Any) -> Iterator[str]:
-    """Yield `name: text` for every element with text of its own, in the order of the document."""
-    for node in root.iter():
-        text = " ".join((node.text or "").split())
-        if text:
-            yield f"{_name(node)}: {text}"
-        for child in node:
-            if tail := " ".join((child.tail or "").split()):
-                yield tail
+    """Yield `name: text` for every element with text of its own, with what is marked up inside its text."""
+    name, pieces = "", [""]
+    for begins, text in _flow(root):
+        if begins is not None:
+            yield from _line(name, pieces)
+            name, pieces = begins, []
+        pieces.append(text)
+    yield from _line(name, pieces)
+
+
+def _line(name: str, pieces: list[str]) -> Iterator[str]:
+    if text := " ".join("".join(pieces).split()):
+        yield f"{name}: {text}" if name else text
+
+
+def _flow(root: Any) -> Iterator[tuple[str | None, str]]:
+    """Yield the texts in the order of the document, with a name, maybe empty, where a line begins."""
+    # A stack and not recursion: elements can be nested deeper than calls.
+    waiting: list[tuple[str | None, Any]] = [(_name(root), root)]
+    while waiting:
+        begins, node = waiting.pop()
+        if isinstance(node, str):
+            yield begins, node
+            continue
+        outer = _is_outer(node)
+        # An empty element inside a text, such as a line break, parts words.
+        yield "" if outer else begins, node.text or ("" if len(node) else " ")
+        for child in reversed(node):
+            waiting.append(("" if _is_outer(child) else None, child.tail or ""))
+            waiting.append((_name(child) if outer else None, child))
+
+
+def _is_outer(node: Any) -> bool:
+    """Tell an element that holds elements, and no text between them."""
+    return len(node) > 0 and not any(text and text.strip() for text in (node.text, *(c.tail for c in node)))
 
 
 def _name(node: Any) -> str:

@@ -31,6 +31,8 @@ class SourceFailure:
     source_id: str
     reason: str
     message: str
+    hides: str = ""
+    """Beginning of the ids that could not be listed because of it; `prune` leaves documents with such ids."""
 
 
 class Source(Protocol):

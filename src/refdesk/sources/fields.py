@@ -32,6 +32,8 @@ def item_from(record: Any, fields: Fields, *, prefix: str, media_type: str) -> S
         raise SourceError(f"The record is {type(record).__name__}, not an object with fields.")
     id_field = fields.id or ("_id" if "_id" in record else "id")
     source_id = prefix + _required(record, id_field, "id")
+    if not source_id.isprintable() and _has_surrogates(source_id):
+        raise ParseError(f"The id {source_id!r:.80} is not valid Unicode text.", reason="damaged")
     return SourceItem(
         source_id=source_id,
         name=source_id,
@@ -82,8 +84,3 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Scalar | tuple[Scalar, .
     elif value is not None:
         yield name, _scalar(value)
 
-
-def _scalar(value: str | float | bool) -> Scalar:
-    """Return a value that every store can keep: numbers beyond 64 bits and not-a-number become text."""
-    big = isinstance(value, int) and abs(value) >= 2**63
-    return str(value) if big or (isinstance(value, float) and not math.isfinite(value)) else value

@@ -52,7 +52,8 @@ class Files:
         """Read one file after the other; one that cannot be read is a `SourceFailure`."""
         for found in await to_thread.run_sync(lambda: self._listed):
             if isinstance(found, Problem):
-                yield SourceFailure(self._source_id(found.path), found.reason, found.message)
+                name = self._source_id(found.path)
+                yield SourceFailure(name, found.reason, found.message, hides=f"{name}/")
             else:
                 yield await to_thread.run_sync(self._read, found)
 
@@ -80,9 +81,7 @@ class Files:
         return list(found.values())
 
     def _source_id(self, path: Path) -> str:
-        inside = path.is_relative_to(self._root)
-        name = (path.relative_to(self._root) if inside else path).as_posix()
-        return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return identity(path, self._root)
 
     def _read(self, path: Path) -> SourceItem | SourceFailure:
         source_id = self._source_id(path)
@@ -104,6 +103,12 @@ class Files:
             url=path.as_uri(),
             metadata={"modified": modified},
         )
+
+
+def identity(path: Path, root: Path) -> str:
+    """Return the id of an absolute path: relative to `root` where it lies inside, always with `/`."""
+    name = (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def existing(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,7 +23,7 @@ class ScriptedLLM:
     name: str = "scripted"
     asked: list[tuple[Message, ...]] = field(default_factory=list)
 
-    async def stream(self, messages: tuple[Message, ...]) -> AsyncIterator[str]:
+    async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
         reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
         self.asked.append(messages)
         if isinstance(reply, LLMError):
