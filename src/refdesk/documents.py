@@ -1,7 +1,8 @@
 """The words for what is kept and found: documents, chunks, collections, hits, scopes."""
 
 import hashlib
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -20,6 +21,21 @@ class Page:
     number: int
     start: int
     end: int
+
+
+Pages = Mapping[str, Sequence[Page]]
+"""Document id to the pages of the document, for documents that have pages."""
+
+
+def page_at(pages: Sequence[Page], offset: int) -> int | None:
+    """Return the number of the page that holds a character, or of the one before it between pages.
+
+    None where there are no pages.
+    """
+    if not pages:
+        return None
+    index = bisect_right(pages, offset, key=lambda page: page.start)
+    return pages[max(index - 1, 0)].number
 
 
 @dataclass(frozen=True, slots=True)

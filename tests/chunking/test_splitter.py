@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refdesk.chunking import Chunker, embedded_text
-from refdesk.chunking.splitter import page_at
-from refdesk.documents import Document, Heading, Page
+from refdesk.documents import Document, Heading
 from refdesk.errors import InputError
 
 LIMIT = 40
@@ -108,12 +107,6 @@ def test_document_with_one_heading_is_one_chunk() -> None:
 def test_documents_without_text_have_no_chunks() -> None:
     assert CHUNKER.chunks(document("")) == ()
     assert CHUNKER.chunks(document(" \n\t\n")) == ()
-
-
-def test_pages_of_chunks() -> None:
-    pages = (Page(1, 0, 10), Page(2, 12, 30), Page(3, 32, 50))
-    assert [page_at(pages, offset) for offset in (0, 9, 11, 12, 31, 32, 49)] == [1, 1, 1, 2, 2, 3, 3]
-    assert page_at((), 3) is None
 
 
 @pytest.mark.parametrize("size", [1, 15, 41])

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refdesk.citations.build import cite, cite_statement, link_to, page_at
+from refdesk.citations.build import cite, cite_statement, link_to
 from refdesk.citations.sentences import Span
 from refdesk.documents import Chunk, Document, Hit, Page, chunk_id
 
@@ -73,5 +73,4 @@ def test_links(url: str | None, page: int | None, link: str | None) -> None:
 
 
 def test_pages_and_offsets() -> None:
-    assert [page_at(position, PAGES) for position in (0, 24, 25, len(TEXT))] == [1, 1, 2, None]
     assert cite(1, hit_of(document(), 8, 24), Span(0, 5)).quote == "First"

@@ -8,15 +8,12 @@
 Both refuse with a reason where the evidence does not hold an answer.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
 from refdesk.context import Evidence, Zone
-from refdesk.documents import Page
+from refdesk.documents import Pages
 from refdesk.events import AnswerEvent
-
-Pages = Mapping[str, Sequence[Page]]
-"""Document id to the pages of the document, for documents that have pages."""
 
 NOTHING_FOUND = "nothing_found"
 """Refusal: the search found no evidence."""

@@ -3,13 +3,14 @@
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
-from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND, Pages
+from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
 from refdesk.answering.choosing import Passage, choose
 from refdesk.answering.ranking import SentenceRanker
 from refdesk.answering.refusing import refuse
 from refdesk.answering.showing import shown, with_marker
 from refdesk.citations.build import cite
 from refdesk.context import Answer, Evidence, Zone
+from refdesk.documents import Pages
 from refdesk.embedding import Embedder
 from refdesk.events import AnswerEvent, Done, Token
 

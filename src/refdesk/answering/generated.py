@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import anyio.to_thread
 
-from refdesk.answering import ABSTAINED, BELOW_THRESHOLD, NOTHING_FOUND, Pages
+from refdesk.answering import ABSTAINED, BELOW_THRESHOLD, NOTHING_FOUND
 from refdesk.answering.ranking import SentenceRanker
 from refdesk.answering.refusing import refuse
 from refdesk.citations.build import cite_statement
@@ -14,6 +14,7 @@ from refdesk.citations.links import addresses
 from refdesk.citations.rewriting import Rewriter
 from refdesk.citations.support import statements
 from refdesk.context import Answer, Citation, Evidence, Zone
+from refdesk.documents import Pages
 from refdesk.errors import LLMError
 from refdesk.events import AnswerEvent, Done, Token
 from refdesk.evidence import EvidenceBlock, estimate_tokens, evidence_block

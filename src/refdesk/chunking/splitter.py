@@ -1,13 +1,12 @@
 """Split by structure with semantic-text-splitter, sized in the embedder's tokens."""
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from refdesk.chunking.headings import heading_path
-from refdesk.documents import Chunk, Document, Page, chunk_id
+from refdesk.documents import Chunk, Document, chunk_id, page_at
 from refdesk.errors import InputError
 
 CHUNKER_VERSION = "1"
@@ -114,11 +113,3 @@ def _paths(document: Document) -> Sequence[tuple[str, ...]]:
     return [
         heading_path(document.headings, heading.start, heading.start + 1) for heading in document.headings
     ]
-
-
-def page_at(pages: Sequence[Page], offset: int) -> int | None:
-    """Return the number of the page that holds a character, None where there are no pages."""
-    if not pages:
-        return None
-    index = bisect_right(pages, offset, key=lambda page: page.start)
-    return pages[max(index - 1, 0)].number

@@ -1,25 +1,22 @@
 """Make citations: a marker, the exact characters it points to, the page and a link."""
 
 import re
-from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from refdesk.citations.sentences import Span
 from refdesk.citations.support import supporting_span
 from refdesk.context import Citation
-from refdesk.documents import Hit, Page
+from refdesk.documents import Hit, Pages, page_at
 
 _SCHEMES = ("http", "https", "file")
 _PDF = re.compile(r"(?i)\.pdf\Z")
-Pages = Mapping[str, Sequence[Page]]
-"""Document id to the pages of the document, for documents that have pages."""
 
 
 def cite(marker: int, hit: Hit, span: Span, pages: Pages | None = None) -> Citation:
     """Cite `hit.chunk.text[span.start:span.end]` under a marker."""
     chunk = hit.chunk
     start, end = chunk.start + span.start, chunk.start + span.end
-    page = page_at(start, (pages or {}).get(chunk.document_id, ())) or chunk.page
+    page = page_at((pages or {}).get(chunk.document_id, ()), start) or chunk.page
     return Citation(
         marker=marker,
         chunk_id=chunk.chunk_id,
@@ -38,11 +35,6 @@ def cite(marker: int, hit: Hit, span: Span, pages: Pages | None = None) -> Citat
 def cite_statement(marker: int, hit: Hit, statement: str, pages: Pages | None = None) -> Citation:
     """Cite the part of a hit that supports a statement."""
     return cite(marker, hit, supporting_span(statement, hit.chunk.text), pages)
-
-
-def page_at(position: int, pages: Sequence[Page]) -> int | None:
-    """Return the number of the page that holds a character, None where there is none."""
-    return next((page.number for page in pages if page.start <= position < page.end), None)
 
 
 def link_to(hit: Hit, page: int | None) -> str | None:

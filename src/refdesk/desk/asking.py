@@ -6,10 +6,9 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from refdesk.answering import Pages
 from refdesk.context import Evidence
 from refdesk.desk.services import Services
-from refdesk.documents import Hit, Scope
+from refdesk.documents import Hit, Pages, Scope
 from refdesk.errors import InputError, ModelError, RemoteError
 from refdesk.events import AnswerEvent, Done
 from refdesk.evidence import number_hits

@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
+from refdesk.addresses import without_users
 from refdesk.errors import InputError
 from refdesk.llm import LLM
 from refdesk.llm.function import FunctionLLM
@@ -30,8 +31,11 @@ class ModelName:
     base_url: str | None = None
 
     def __str__(self) -> str:
-        where = f"@{_without_user(self.base_url)}" if self.base_url else ""
-        return f"{self.provider}:{self.model}{where}"
+        where = f"@{self.base_url}" if self.base_url else ""
+        return without_users(f"{self.provider}:{self.model}{where}")
+
+    def __repr__(self) -> str:
+        return f"ModelName({str(self)!r})"
 
 
 def llm_for(value: str | Callable[[str], Any] | LLM) -> LLM:
@@ -52,7 +56,7 @@ def parse_model_name(value: str) -> ModelName:
     """Read a model string. Errors: `InputError`."""
     found = _STRING.fullmatch(value.strip())
     if not found:
-        raise InputError(f"The model string {value!r} cannot be read.", remedy=_REMEDY)
+        raise InputError(f"The model string {without_users(value)!r} cannot be read.", remedy=_REMEDY)
     name = ModelName(found["provider"], found["model"], found["url"])
     if name.base_url and name.provider not in _COMPATIBLE:
         raise InputError(
@@ -77,12 +81,6 @@ def _from_string(value: str) -> ModelLLM:
 def _is_openai(url: str) -> bool:
     host = urlsplit(url).hostname or ""
     return host == "openai.com" or host.endswith(".openai.com")
-
-
-def _without_user(url: str) -> str:
-    """Return an address without user name and password."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment=""))
 
 
 _COMPATIBLE = ("openai", "openai-chat", "ollama")

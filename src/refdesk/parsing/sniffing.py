@@ -96,10 +96,11 @@ def _from_magic(data: bytes, named: Format | None) -> Format | None:
 
 
 def _is_pdf(data: bytes, named: Format | None) -> bool:
-    """The header is somewhere in the first 1024 bytes; where the name says no PDF, at the beginning."""
+    """Tell by a header in the first 1024 bytes; the less the name says so, the more there must be besides."""
     if named and named.name == "pdf":
         return b"%PDF-" in data[:1024]
-    return data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-") and b"obj" in data
+    first = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"%PDF-") and b"obj" in data
+    return first or (named is None and b"%PDF-" in data[:1024] and b"startxref" in data)
 
 
 def _inside_zip(data: bytes) -> str:

@@ -1,13 +1,13 @@
 """One record to one item: which field is what."""
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from refdesk.cleaning import clean, clean_metadata
 from refdesk.documents import Scalar
-from refdesk.errors import SourceError
+from refdesk.errors import ParseError, SourceError
 from refdesk.sources import SourceItem
 
 NESTED = "metadata"
@@ -27,12 +27,16 @@ class Fields:
 
 
 def item_from(record: Any, fields: Fields, *, prefix: str, media_type: str) -> SourceItem:
-    """Return a record as an item. Errors: `SourceError`, which names the fields that there are."""
+    """Return a record as an item. Errors: `SourceError`, which names the fields that there are.
+
+    An id that is no Unicode text is a `ParseError`, reason `damaged`; such titles, addresses and values are
+    cleaned.
+    """
     if not isinstance(record, dict):
         raise SourceError(f"The record is {type(record).__name__}, not an object with fields.")
     id_field = fields.id or ("_id" if "_id" in record else "id")
     source_id = prefix + _required(record, id_field, "id")
-    if not source_id.isprintable() and _has_surrogates(source_id):
+    if not _is_unicode(source_id):
         raise ParseError(f"The id {source_id!r:.80} is not valid Unicode text.", reason="damaged")
     return SourceItem(
         source_id=source_id,
@@ -41,7 +45,7 @@ def item_from(record: Any, fields: Fields, *, prefix: str, media_type: str) -> S
         title=_optional(record, fields.title),
         url=_optional(record, fields.url) or None,
         media_type=media_type,
-        metadata=dict(_metadata(record, fields, id_field)),
+        metadata=clean_metadata(dict(_metadata(record, fields, id_field))),
     )
 
 
@@ -51,7 +55,7 @@ def _required(record: Mapping[str, Any], name: str, what: str) -> str:
         value = str(value)
     if isinstance(value, str) and value.strip():
         return value
-    present = ", ".join(sorted(map(str, record))) or "none"
+    present = clean(", ".join(sorted(map(str, record)))).text or "none"
     found = f"is {value!r:.60}" if name in record else "is missing"
     message = f"The field {name!r} for the {what} {found}; the record has: {present}."
     raise SourceError(message, remedy=f"Name the field that holds the {what}.")
@@ -59,7 +63,16 @@ def _required(record: Mapping[str, Any], name: str, what: str) -> str:
 
 def _optional(record: Mapping[str, Any], name: str) -> str:
     value = record.get(name)
-    return str(value).strip() if isinstance(value, str | int | float) else ""
+    return clean(str(value)).text.strip() if isinstance(value, str | int | float) else ""
+
+
+def _is_unicode(text: str) -> bool:
+    """Tell text without lone surrogates, which JSON can write and nothing can store."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _metadata(
@@ -79,8 +92,7 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Scalar | tuple[Scalar, .
             yield from _flat(f"{name}.{key}" if name else str(key), member)
     elif isinstance(value, list):
         simple = not any(isinstance(item, dict | list) for item in value)
-        items = [_scalar(item) for item in value if item is not None] if simple else []
-        yield name, tuple(items) if simple else json.dumps(value, ensure_ascii=False)
+        items = tuple(item for item in value if item is not None) if simple else ()
+        yield name, items if simple else json.dumps(value, ensure_ascii=False)
     elif value is not None:
-        yield name, _scalar(value)
-
+        yield name, value

@@ -61,7 +61,6 @@ class Failure:
     source_id: str
     reason: str
     message: str
-    digest: str = ""
 
 
 class Reader(Protocol):

@@ -11,14 +11,16 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from refdesk.errors import NotFound, StoreError, StoreLocked
+from refdesk.errors import InputError, NotFound, StoreError, StoreLocked
 from refdesk.filters.values import instant
 
 FILE = "control.sqlite"
-SCHEMA = 2
+SCHEMA = 1
 APPLICATION = 0x7264736B
 """Marks the file as ours, in SQLite's application_id."""
 BUSY_SECONDS = 10.0
+NEARBY = 20
+"""Characters around one that is no valid Unicode, for messages."""
 
 DISK_FULL = "Free some disk space; what was stored before is still there."
 REBUILD = "Restore the folder from a backup, or delete it and ingest again."
@@ -102,9 +104,13 @@ def _connect(folder: Path, *, mode: str) -> sqlite3.Connection:
         isolation_level=None,
         check_same_thread=False,
     )
-    connection.create_function("instant", 1, _instant_or_null, deterministic=True)
-    for setting in ("foreign_keys = ON", "synchronous = FULL", "cache_size = -16000"):
-        connection.execute(f"PRAGMA {setting}")
+    try:
+        connection.create_function("instant", 1, _instant_or_null, deterministic=True)
+        for setting in ("foreign_keys = ON", "synchronous = FULL", "cache_size = -16000"):
+            connection.execute(f"PRAGMA {setting}")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -139,9 +145,12 @@ def writing(folder: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def translated(folder: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system raise into `StoreError`."""
+    """Turn what SQLite and the file system raise into `StoreError`; text they cannot take is `InputError`."""
     try:
         yield
+    except UnicodeEncodeError as error:
+        part = error.object[max(0, error.start - NEARBY) : error.end + NEARBY]
+        raise InputError(f"Cannot use the text {part!r} in a library: it is no valid Unicode.") from error
     except sqlite3.OperationalError as error:
         raise _operational(folder, error) from error
     except sqlite3.DatabaseError as error:

@@ -32,7 +32,10 @@ def translated(what: str) -> Iterator[None]:
     """Turn what Lance raises into `StoreError`."""
     try:
         yield
+    except UnicodeEncodeError:  # the text of a caller, not a fault of the store
+        raise
     except (OSError, ValueError, RuntimeError, NotImplementedError, pa.ArrowException) as error:
-        message = f"Cannot {what}: {str(error).splitlines()[0][:300]}"
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        message = f"Cannot {what}: {first[:300]}"
         full = "no space left" in message.lower()
         raise StoreError(message, remedy=DISK_FULL if full else REMEDY) from error

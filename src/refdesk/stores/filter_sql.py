@@ -6,12 +6,13 @@ Gives the same documents as `refdesk.filters.matches`; a property test holds the
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import get_args
 
 from refdesk.documents import Scalar
 from refdesk.errors import InputError
 from refdesk.filters import DOCUMENT_FIELDS, And, Compare, Equals, Exists, Filter, In, Not, Or, check
 from refdesk.filters.meaning import clash, comparisons
-from refdesk.filters.values import Typed, typed
+from refdesk.filters.values import Kind, Typed, typed
 
 Value = str | int | float
 
@@ -38,8 +39,7 @@ def matching(connection: sqlite3.Connection, collections: Sequence[int], filter:
     Errors: `InputError` for a filter that cannot be evaluated, or a comparison that no document can pass
     because its key holds another kind of value everywhere.
     """
-    check(filter)
-    _refuse_clashes(connection, collections, filter)
+    refuse(connection, collections, filter)
     return select(connection, collections, filter)
 
 
@@ -60,7 +60,9 @@ def select(connection: sqlite3.Connection, collections: Sequence[int], filter: F
     return [key for (key,) in connection.execute(statement, query.parameters)]
 
 
-def _refuse_clashes(connection: sqlite3.Connection, collections: Sequence[int], filter: Filter) -> None:
+def refuse(connection: sqlite3.Connection, collections: Sequence[int], filter: Filter) -> None:
+    """Refuse a filter for all collections together; errors as of `matching`."""
+    check(filter)
     for comparison in comparisons(filter):
         if error := clash(comparison, _kinds(connection, collections, comparison.key)):
             raise error
@@ -69,12 +71,13 @@ def _refuse_clashes(connection: sqlite3.Connection, collections: Sequence[int], 
 def _kinds(connection: sqlite3.Connection, collections: Sequence[int], key: str) -> frozenset[str]:
     if key in DOCUMENT_FIELDS:
         return frozenset(("text", "date"))
-    rows = connection.execute(
-        "SELECT DISTINCT kind FROM facts JOIN documents AS d ON d.key = document"
-        f" WHERE facts.key = ? AND kind <> 'empty' AND d.collection IN ({_marks(len(collections))})",
-        (key, *collections),
+    statement = (  # per kind, since the first document of a kind is enough
+        "SELECT 1 FROM facts JOIN documents AS d ON d.key = document WHERE facts.key = ? AND kind = ?"
+        f" AND d.collection IN ({_marks(len(collections))}) LIMIT 1"
     )
-    return frozenset(kind for (kind,) in rows)
+    return frozenset(
+        kind for kind in get_args(Kind) if connection.execute(statement, (key, kind, *collections)).fetchone()
+    )
 
 
 def _marks(count: int) -> str:

@@ -147,8 +147,10 @@ class LanceStore:
         await self._write(lambda: writer.clear_failures(self.folder, collection, source_ids))
 
     async def reader(self, scope: Scope) -> Reader:
-        state = await to_thread.run_sync(open_state, self.folder, self._chunks, scope)
-        return LanceReader(self.folder, state)
+        def opened() -> Reader:
+            return LanceReader(self.folder, open_state(self.folder, self._chunks, scope))
+
+        return await to_thread.run_sync(opened)
 
     async def optimise(self, *, retention: timedelta = RETENTION) -> None:
         await self._write(lambda: writer.optimise(self.folder, self._chunks, retention))

@@ -32,20 +32,19 @@ def entries(connection: sqlite3.Connection, shelf: Shelf) -> dict[str, Entry]:
 def failures(connection: sqlite3.Connection, shelf: Shelf) -> dict[str, Failure]:
     """Return the noted failures of a collection by source id."""
     rows = connection.execute(
-        "SELECT source_id, reason, message, digest FROM failures WHERE collection = ? ORDER BY source_id",
+        "SELECT source_id, reason, message FROM failures WHERE collection = ? ORDER BY source_id",
         (shelf.key,),
     )
     return {
-        source_id: Failure(source_id=source_id, reason=reason, message=message, digest=digest)
-        for source_id, reason, message, digest in rows
+        source_id: Failure(source_id=source_id, reason=reason, message=message)
+        for source_id, reason, message in rows
     }
 
 
 def note_failures(connection: sqlite3.Connection, shelf: Shelf, failed: Sequence[Failure]) -> None:
     connection.executemany(
-        "INSERT OR REPLACE INTO failures (collection, source_id, reason, message, digest)"
-        " VALUES (?, ?, ?, ?, ?)",
-        [(shelf.key, one.source_id, one.reason, one.message, one.digest) for one in failed],
+        "INSERT OR REPLACE INTO failures (collection, source_id, reason, message) VALUES (?, ?, ?, ?)",
+        [(shelf.key, one.source_id, one.reason, one.message) for one in failed],
     )
 
 

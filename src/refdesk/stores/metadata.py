@@ -11,6 +11,7 @@ from refdesk.filters import DOCUMENT_FIELDS
 from refdesk.filters.values import typed
 
 DATE = "$date"
+MOST_BITS = 64
 
 
 def dump(metadata: Metadata) -> str:
@@ -19,6 +20,8 @@ def dump(metadata: Metadata) -> str:
 
 
 def _key(key: str) -> str:
+    if not isinstance(key, str):
+        raise InputError(f"Cannot use {key!r} as a metadata key: it is no text.")
     if key in DOCUMENT_FIELDS:
         raise InputError(f"Cannot use {key!r} as a metadata key: it names a field of the document.")
     typed(key)
@@ -26,8 +29,12 @@ def _key(key: str) -> str:
 
 
 def _plain(value: Scalar | tuple[Scalar, ...]) -> object:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
+    return [_single(item) for item in value] if isinstance(value, tuple) else _single(value)
+
+
+def _single(value: Scalar) -> object:
+    if isinstance(value, int) and value.bit_length() > MOST_BITS:  # Python may refuse to print it
+        raise InputError(f"Cannot use a number of {value.bit_length()} bits: 64 bits are allowed.")
     typed(value)
     return {DATE: value.isoformat()} if isinstance(value, datetime) else value
 

@@ -11,7 +11,7 @@ from anyio import to_thread
 from numpy.typing import NDArray
 
 from refdesk.documents import Chunk, Document, DocumentRecord, Hit, Scope
-from refdesk.errors import NotFound
+from refdesk.errors import InputError, NotFound
 from refdesk.filters import Filter
 from refdesk.stores import control, filter_sql, records, rows, search, shelves, tables
 from refdesk.stores.search import Part, State
@@ -29,10 +29,11 @@ def open_state(folder: Path, chunks: Tables, scope: Scope) -> State:
             connection.execute("BEGIN")
             found = [shelves.shelf(connection, name) for name in dict.fromkeys(scope.collections)]
             parts = tuple(Part(shelf, *records.counts(connection, shelf.key)) for shelf in found)
+            languages = shelves.languages(connection, [shelf.key for shelf in found])
         except BaseException:
             connection.close()
             raise
-        return State(connection, chunks, parts)
+        return State(connection, chunks, parts, languages)
 
 
 class LanceReader:
@@ -42,12 +43,11 @@ class LanceReader:
         self._folder = folder
         self._state = state
         self._one_at_a_time = threading.Lock()
-        self._languages = shelves.languages(state.connection, state.keys)
         weakref.finalize(self, state.connection.close)
 
     @property
     def languages(self) -> tuple[str, ...]:
-        return self._languages
+        return self._state.languages
 
     async def _run(self, work: Callable[[], T]) -> T:
         def guarded() -> T:
@@ -114,25 +114,30 @@ class LanceReader:
     async def documents(
         self, *, filter: Filter | None = None, offset: int = 0, limit: int | None = None
     ) -> tuple[DocumentRecord, ...]:
-        def work() -> tuple[DocumentRecord, ...]:
-            found = records.listed(self._state.connection, self._state.keys, self._matching(filter))
-            return tuple(found[offset : None if limit is None else offset + limit])
+        if offset < 0 or (limit is not None and limit < 0):
+            raise InputError(
+                f"Cannot list documents with offset={offset}, limit={limit}; 0 or more are allowed."
+            )
+        return await self._run(lambda: self._listed(filter, offset, limit))
 
-        return await self._run(work)
+    def _listed(self, filter: Filter | None, skip: int, limit: int | None) -> tuple[DocumentRecord, ...]:
+        found: list[DocumentRecord] = []
+        by_name = sorted(search.matching(self._state, filter), key=lambda each: each[0].shelf.name)
+        for part, keys in by_name:
+            left = None if limit is None else limit - len(found)
+            found += records.listed(self._state.connection, part.shelf.key, keys, offset=skip, limit=left)
+            skip = max(0, skip - (part.documents if keys is None else len(keys)))
+        return tuple(found)
 
     async def count(self, filter: Filter | None = None) -> tuple[int, int]:
         def work() -> tuple[int, int]:
             if filter is None:
                 parts = self._state.parts
                 return sum(part.documents for part in parts), sum(part.chunks for part in parts)
-            return records.totals(self._state.connection, self._matching(filter) or ())
+            keys = filter_sql.matching(self._state.connection, self._state.keys, filter)
+            return records.totals(self._state.connection, keys)
 
         return await self._run(work)
-
-    def _matching(self, filter: Filter | None) -> list[int] | None:
-        if filter is None:
-            return None
-        return filter_sql.matching(self._state.connection, self._state.keys, filter)
 
     def _located(self, document_id: str) -> tuple[int, Shelf]:
         found = records.located(self._state.connection, self._state.keys, document_id)

@@ -7,13 +7,15 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from refdesk.documents import Collection
+from refdesk.documents import Collection, Document
 from refdesk.errors import EmbeddingMismatch, InputError
 from refdesk.stores import StoredDocument, metadata
+from refdesk.stores.control import NEARBY
 from refdesk.stores.shelves import Shelf
 
 REEMBED = "Run: refdesk reembed --collection {name}"
 UNIT_TOLERANCE = 1e-2
+TEXTS = ("source_id", "title", "url", "media_type", "language", "digest", "text")
 
 
 def reembed(collection: str) -> str:
@@ -38,12 +40,24 @@ def twice(source_ids: Iterable[str]) -> None:
         raise InputError(f"Cannot write the source {twice[0]!r} twice at once.")
 
 
+def check_document(document: Document) -> None:
+    """Refuse a document that no store can keep, whatever comes of it later. Errors: `InputError`."""
+    what = f"Cannot store {document.source_id!r}:"
+    try:
+        metadata.dump(document.metadata)
+    except InputError as error:
+        raise InputError(f"{what} {error.message}", remedy=error.remedy) from error
+    for name in TEXTS:
+        _text(what, name, getattr(document, name) or "")
+    _text(what, "heading", "".join(heading.title for heading in document.headings))
+    _text(what, "warning", "".join(document.warnings))
+
+
 def malformed(stored: StoredDocument, collection: str, dimension: int) -> None:
     """Refuse a document whose parts do not fit together, or that cannot be kept. Errors: `InputError`."""
     document, chunks = stored.document, stored.chunks
     what = f"Cannot store {document.source_id!r}:"
-    metadata.dump(document.metadata)
-    _text(what, document.text)
+    check_document(document)
     if document.collection != collection:
         raise InputError(
             f"{what} it belongs to the collection {document.collection!r}, not to {collection!r}."
@@ -65,13 +79,15 @@ def malformed(stored: StoredDocument, collection: str, dimension: int) -> None:
             )
         if document.text[chunk.start : chunk.end] != chunk.text:
             raise InputError(f"{what} chunk {position} is not its text from {chunk.start} to {chunk.end}.")
+        _text(what, f"chunk {position}", "".join((stored.tokens[position], *chunk.heading_path)))
 
 
-def _text(what: str, text: str) -> None:
+def _text(what: str, name: str, text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{what} its text is no valid Unicode at character {error.start}.") from error
+        part = text[max(0, error.start - NEARBY) : error.end + NEARBY]
+        raise InputError(f"{what} its {name} is no valid Unicode: {part!r}.") from error
 
 
 def _lengths(what: str, vectors: NDArray[np.float32]) -> None:

@@ -36,6 +36,8 @@ CREATE TABLE documents (
   updated_at  TEXT NOT NULL,
   UNIQUE (collection, source_id)
 );
+-- Opening a reader counts the documents of its scope: from this alone, since their rows are long.
+CREATE INDEX documents_counted ON documents (collection, language, chunks, tokens);
 
 CREATE TABLE texts (
   document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
@@ -76,7 +78,6 @@ CREATE TABLE failures (
   source_id  TEXT NOT NULL,
   reason     TEXT NOT NULL,
   message    TEXT NOT NULL,
-  digest     TEXT NOT NULL,
   PRIMARY KEY (collection, source_id)
 ) WITHOUT ROWID;
 

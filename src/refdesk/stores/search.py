@@ -23,8 +23,12 @@ CANDIDATES = 200
 """Hits beyond those asked for where the text index orders by older statistics; scores never do."""
 CANDIDATES_PER_HIT = 3
 WIDEN = 4
+TIES = 1_000
+"""Hits beyond those asked for that are read at most to put equal scores in order."""
 
 Scored = tuple[float, Hit]
+Ask = Callable[[int], tuple[pa.Table, list[float]]]
+"""Returns the best rows of a table, as many as asked for, with their scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class State:
     connection: sqlite3.Connection
     chunks: Tables
     parts: tuple[Part, ...]
+    languages: tuple[str, ...]
 
     @property
     def keys(self) -> list[int]:
@@ -53,17 +58,21 @@ class State:
         return self.chunks.at(part.shelf.folder, part.shelf.version)
 
 
+def matching(state: State, filter: Filter | None) -> list[tuple[Part, list[int] | None]]:
+    """Return all parts with the keys of their documents that match; None where all do, without a filter."""
+    if filter is None:
+        return [(part, None) for part in state.parts]
+    filter_sql.refuse(state.connection, state.keys, filter)
+    return [(part, filter_sql.select(state.connection, [part.shelf.key], filter)) for part in state.parts]
+
+
 def selected(state: State, filter: Filter | None) -> Iterator[tuple[Part, pc.Expression | None]]:
     """Yield the parts that hold matching chunks, with the condition on their rows; None where all match."""
-    for part in state.parts:
-        if not part.chunks:
-            continue
-        if filter is None:
+    for part, keys in matching(state, filter):
+        if part.chunks and keys is None:
             yield part, None
-            continue
-        matching = filter_sql.matching(state.connection, [part.shelf.key], filter)
-        if matching:
-            yield part, _condition(state, part, matching)
+        elif part.chunks and keys:
+            yield part, _condition(state, part, keys)
 
 
 def _condition(state: State, part: Part, matching: Sequence[int]) -> pc.Expression | None:
@@ -103,14 +112,22 @@ def _near(
     return _best(state, ask, top_k, top_k + SPARE)
 
 
-def _best(
-    state: State, ask: Callable[[int], tuple[pa.Table, list[float]]], top_k: int, limit: int
-) -> list[Scored]:
-    """Return the best hits of a table; asks for more as long as equal scores might have been left out."""
+def widened(ask: Ask, top_k: int, limit: int) -> tuple[pa.Table, list[float]]:
+    """Ask for `limit` rows, and for more as long as some that score as the last hit might be left out.
+
+    Of more than `top_k + TIES` rows with one score, which come back is left to the index.
+    """
+    most = max(limit, top_k + TIES)
     found, scores = ask(limit)
-    while len(scores) == limit and sorted(scores, reverse=True)[top_k - 1] <= min(scores):
-        limit *= WIDEN
+    while len(scores) == limit < most and sorted(scores, reverse=True)[top_k - 1] <= min(scores):
+        limit = min(limit * WIDEN, most)
         found, scores = ask(limit)
+    return found, scores
+
+
+def _best(state: State, ask: Ask, top_k: int, limit: int) -> list[Scored]:
+    """Return the best hits of a table, with all that score as the last one does."""
+    found, scores = widened(ask, top_k, limit)
     least = sorted(scores, reverse=True)[:top_k][-1:] or [0.0]
     chosen = [number for number, score in enumerate(scores) if score >= least[0]]
     return list(
