@@ -46,7 +46,7 @@ class Settings:
     """Hits that an answer is written from."""
     candidates: int = CANDIDATES
     """Hits per arm that fusion sees."""
-    rerank_depth: int = 50
+    rerank_depth: int = 25
     """Hits that are reranked."""
     chunk_tokens: int = 0
     """Tokens of a chunk; 0 for as many as the embedder takes."""

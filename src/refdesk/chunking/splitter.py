@@ -79,10 +79,12 @@ class Chunker:
 def embedded_text(title: str, chunk: Chunk, count_tokens: Callable[[str], int], limit: int) -> str:
     """Return what is embedded for a chunk: a context line of title and headings, then the chunk's text.
 
+    The title always comes first: who searches for it wants its document before those that only mention it.
     Headings that the chunk itself contains are not repeated. Where all does not fit, the context line loses
     its end, the chunk nothing.
     """
-    parts = [part for part in dict.fromkeys((title, *chunk.heading_path)) if part and part not in chunk.text]
+    headings = (heading for heading in chunk.heading_path if heading not in chunk.text)
+    parts = [part for part in dict.fromkeys((title, *headings)) if part]
     room = limit - count_tokens(chunk.text)
     context = _shortened(" > ".join(parts), count_tokens, room)
     return f"{context}\n{chunk.text}" if context else chunk.text
