@@ -9,7 +9,7 @@ import pytest
 import refdesk
 from refdesk.blocking import BlockingDesk
 from refdesk.desk import Desk
-from refdesk.errors import NotFound
+from refdesk.errors import InputError, NotFound
 from refdesk.testing import HashingEmbedder
 
 PUBLIC = [
@@ -52,5 +52,7 @@ def test_a_stream_can_be_left_early_and_errors_are_plain(tmp_path: Path) -> None
 def test_a_closed_desk_says_so(tmp_path: Path) -> None:
     desk = refdesk.open(tmp_path / "library", embedder=HashingEmbedder())
     desk.close()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(InputError, match="closed"):
         desk.collections()
+    with pytest.raises(InputError, match="closed"):
+        list(desk.stream("What?"))

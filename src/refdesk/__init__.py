@@ -55,6 +55,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that importing refdesk costs nothing."""
     if name not in _MODULE:

@@ -10,6 +10,7 @@ from anyio.from_thread import start_blocking_portal
 
 from refdesk.desk import Desk, aopen
 from refdesk.desk.front import Path
+from refdesk.errors import InputError
 from refdesk.events import AnswerEvent
 
 P = ParamSpec("P")
@@ -37,6 +38,7 @@ class BlockingDesk:
             opened = self._portal.wrap_async_context_manager(aopen(library, **options))
             self._desk: Desk = stack.enter_context(opened)
             self._stack = stack.pop_all()
+        self._closed = False
 
     ingest = _blocking(Desk.ingest)
     ingest_text = _blocking(Desk.ingest_text)
@@ -64,6 +66,7 @@ class BlockingDesk:
             finally:
                 box.put(None)
 
+        self._refuse_closed()
         task = self._portal.start_task_soon(pump)
         try:
             while (event := box.get()) is not None:
@@ -73,8 +76,13 @@ class BlockingDesk:
             task.cancel()
 
     def close(self) -> None:
-        """Close the library. Calls after that fail."""
+        """Close the library. Calls after that are refused with `InputError`."""
+        self._closed = True
         self._stack.close()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise InputError("The desk is closed.", remedy="Open it again, or call it inside `with`.")
 
     def __enter__(self) -> Self:
         return self
@@ -83,6 +91,7 @@ class BlockingDesk:
         self.close()
 
     def _run(self, call: Callable[[], Awaitable[T]]) -> T:
+        self._refuse_closed()
         task = self._portal.start_task_soon(call)
         try:
             return task.result()

@@ -63,6 +63,14 @@ def test_code_of_docstrings_is_no_sentence() -> None:
     ]
 
 
+def test_rows_of_named_values_are_sentences() -> None:
+    text = "city | desks\ncity: Berlin; desks: 4; manager: Ann Li\ncity: Paris; desks: 9; manager: Bo Ek"
+    assert texts(text)[1:] == [
+        "city: Berlin; desks: 4; manager: Ann Li",
+        "city: Paris; desks: 9; manager: Bo Ek",
+    ]
+
+
 def test_scripts() -> None:
     assert texts("今天天气很好。我们去公园吧！好吗？") == ["今天天气很好。", "我们去公园吧！", "好吗？"]
     assert texts("यह एक वाक्य है। दूसरा वाक्य।") == ["यह एक वाक्य है।", "दूसरा वाक्य।"]

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -175,8 +176,35 @@ async def test_an_embedder_without_token_vectors_serves_without_maxsim(
             await desk.ask("How many days of leave?")
 
 
-@pytest.mark.parametrize("question", ["", "  \n"])
-async def test_blank_questions_are_refused(desk: refdesk.Desk, question: str) -> None:
+@pytest.mark.parametrize("filters", ["language=en", ["language"], 5])
+async def test_filters_of_another_kind_are_refused(desk: refdesk.Desk, filters: object) -> None:
+    with pytest.raises(InputError, match="a mapping"):
+        await desk.search("leave", filters=filters)  # type: ignore[arg-type]
+
+
+async def test_a_library_does_not_ingest_a_library(desk: refdesk.Desk, tmp_path: Path) -> None:
+    summary = await desk.ingest(tmp_path)
+    assert summary.counts == {"unchanged": 3}
+
+
+async def test_things_that_are_no_sources_are_refused(desk: refdesk.Desk) -> None:
+    for wrong in (None, ["a.md"], 5):
+        with pytest.raises(InputError, match="Cannot ingest"):
+            await desk.ingest(wrong)  # type: ignore[arg-type]
+
+
+async def test_an_empty_text_is_skipped(desk: refdesk.Desk) -> None:
+    summary = await desk.ingest_text(" \n", source_id="empty")
+    assert [(one.outcome, one.reason) for one in summary.tried] == [("skipped", "empty")]
+
+
+async def test_a_model_is_asked_whatever_the_sentences_are_like(desk: refdesk.Desk) -> None:
+    answer = await desk.ask("Überblick über alles, bitte", llm=lambda prompt: "Leave is 30 days [[1]].")
+    assert (answer.zone, answer.refusal) == ("unknown", None)
+
+
+@pytest.mark.parametrize("question", ["", "  \n", None])
+async def test_blank_questions_are_refused(desk: refdesk.Desk, question: Any) -> None:
     with pytest.raises(InputError, match="blank"):
         await desk.ask(question)
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -9,7 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from refdesk.embedding.http import connect_openai
 from refdesk.embedding.names import embedder_for
+from refdesk.embedding.remote import Server
+from refdesk.errors import RemoteError
 
 pytestmark = pytest.mark.anyio
 
@@ -33,7 +37,19 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(Handler) as address:
+        yield address
+
+
+@pytest.fixture
+def gateway() -> Iterator[str]:
+    with serving(Broken) as address:
+        yield address
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = Thread(target=server.serve_forever)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -48,3 +64,20 @@ async def test_an_openai_server_is_used_by_name(url: str) -> None:
     found = await embedder.embed_documents(["aaa", "", "cc"])
     expected = np.array([[4, 1, 1], [1, 1, 1], [1, 1, 3]], np.float32)
     assert np.allclose(found, expected / np.linalg.norm(expected, axis=1, keepdims=True))
+
+
+class Broken(Handler):
+    """A gateway that answers in Latin-1."""
+
+    def do_POST(self) -> None:
+        content = "Passerelle indisponible : r\xe9essayez".encode("latin-1")
+        self.send_response(502)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+
+async def test_an_error_page_that_is_not_utf8_is_reported(gateway: str) -> None:
+    with pytest.raises(RemoteError, match="answered 502: Passerelle indisponible") as caught:
+        await connect_openai(Server(url=gateway, retries=0), "m")
+    assert caught.value.retryable

@@ -243,6 +243,24 @@ async def test_the_key_is_shown_nowhere() -> None:
     assert KEY not in repr(embedder) + repr(fake.server()) + str(embedder.fingerprint)
 
 
+async def test_a_key_that_no_header_can_carry_is_refused_and_not_shown() -> None:
+    for key in ("s3cret\nx", "s3cret\xe9"):
+        error = await failure(api_key=key)
+        assert "API key for http://host/v1/" in str(error)
+        assert "s3cret" not in str(error)
+
+
+async def test_the_query_of_an_address_is_sent_after_the_path() -> None:
+    fake = Fake()
+    await openai(fake, url="http://host/v1?version=7")
+    assert str(fake.requests[0].url) == "http://host/v1/embeddings?version=7"
+
+
+async def test_an_answer_that_is_nested_too_deeply_is_an_error() -> None:
+    for status in (200, 400):
+        await failure(httpx.Response(status, text="[" * 100_000))
+
+
 async def test_a_url_that_is_none_is_not_tried_again() -> None:
     with pytest.raises(RemoteError, match="could not be reached: UnsupportedProtocol") as raised:
         await connect_tei(Server(url="localhost:80"))
@@ -264,4 +282,5 @@ def test_a_retry_date_is_read() -> None:
     assert 80 < (retry_seconds(soon) or 0) <= 90
     assert retry_seconds(format_datetime(datetime.now(UTC) - timedelta(days=1))) == 0.0
     assert retry_seconds("soon") is None
+    assert retry_seconds("\xb2") is None
     assert retry_seconds(None) is None

@@ -1,8 +1,10 @@
 """Parsers that misbehave, for a pool that is given them by name."""
 
+import contextlib
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -55,3 +57,13 @@ def chatter(data: bytes, info: FileInfo) -> Parsed:
 
 def verbose(data: bytes, info: FileInfo) -> Parsed:
     return Parsed(text="x" * 2000)
+
+
+def forge(data: bytes, info: FileInfo) -> Parsed:
+    """Write the document, which is hexadecimal, into the pipe of the replies, as a hostile one could."""
+    for descriptor in range(3, 64):
+        with contextlib.suppress(OSError):
+            if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+                os.write(descriptor, bytes.fromhex(data.decode()))
+    time.sleep(600)
+    return Parsed(text="late")

@@ -251,7 +251,7 @@ CASES = (
     FileCase("a.json", text('{"stra\\u00dfe": [1, {"b": null}]}'), ('"straße": ',), ("\\u00df",)),
     FileCase("bad.json", text("{nope"), ("{nope",), warning="not valid JSON"),
     FileCase("a.jsonl", text('{"a": "\\u00e4"}\nbroken\n'), ('{"a": "ä"}', "broken"), warning="1 lines"),
-    FileCase("a.xml", text("<r><name>Ada</name><b>x</b>tail</r>"), ("name: Ada", "b: x", "tail")),
+    FileCase("a.xml", text("<r><row><name>Ada</name><b>x</b></row>tail</r>"), ("name: Ada", "b: x", "tail")),
     FileCase(
         "feed.xml",
         text(

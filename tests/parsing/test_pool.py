@@ -1,7 +1,9 @@
 """Limits of the parser processes: what fails, fails alone, and the next document works."""
 
+import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import textwrap
@@ -57,6 +59,108 @@ async def reason_and_recovery(pool: ParserPool) -> str:
 )
 async def test_one_document_fails_alone(name: str, limits: ParseLimits, reason: str) -> None:
     assert await reason_and_recovery(hostile(name, limits=limits)) == reason
+
+
+def frame(head: object, body: bytes = b"") -> bytes:
+    encoded = head if isinstance(head, bytes) else json.dumps(head).encode()
+    return struct.pack("!QQ", len(encoded), len(body)) + encoded + body
+
+
+GOOD = {
+    "title": "",
+    "media_type": "",
+    "pages": [],
+    "headings": [],
+    "metadata": {},
+    "warnings": [],
+    "memory": 0,
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes are those of POSIX")
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"x" * 64,
+        frame(b"{no json"),
+        frame(b"\xff\xfe"),
+        frame(b"[" * 100_000),
+        frame([1]),
+        frame({}),
+        frame({"memory": 0}),
+        frame({"error": "x", "memory": 0}),
+        frame({"error": "x", "reason": 1, "remedy": "", "memory": 0}),
+        frame({**GOOD, "memory": "much"}),
+        frame({**GOOD, "title": 1}),
+        frame({**GOOD, "pages": [[1]]}),
+        frame({**GOOD, "headings": [1]}),
+        frame({**GOOD, "metadata": []}),
+        frame({**GOOD, "metadata": {"a": {"datetime": "never"}}}),
+        frame({**GOOD, "metadata": {"a": [[1]]}}),
+        frame(GOOD, b"\xff"),
+    ],
+)
+async def test_a_reply_that_is_none_costs_one_document(reply: bytes) -> None:
+    pool = hostile("forge")
+    try:
+        with pytest.raises(ParseError, match=r"bad\.csv") as caught:
+            await pool.parse(reply.hex().encode(), FileInfo(name="bad.csv", media_type="text/csv"))
+        assert caught.value.reason == "crashed"
+        assert (await pool.parse(b"fine", TEXT)).text == "fine"
+    finally:
+        await pool.aclose()
+
+
+@pytest.mark.parametrize(
+    ("code", "seconds", "reason", "said"),
+    [
+        ("import time; time.sleep(600)", 0.5, "timeout", "longer than 0.5 s to start"),
+        ("import os; os.write(1, b'x' * 100)", 60, "crashed", "did not start"),
+        ("import os; os._exit(3)", 60, "crashed", "exit code 3"),
+    ],
+)
+async def test_a_process_that_does_not_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, seconds: float, reason: str, said: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(code)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    pool = ParserPool(workers=1, start_seconds=seconds)
+    with pytest.raises(ParseError, match=said) as caught:
+        await pool.parse(b"x", TEXT)
+    assert caught.value.reason == reason
+
+
+async def test_a_process_that_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(ParseError, match="cannot be started") as caught:
+        await ParserPool().parse(b"x", TEXT)
+    assert caught.value.reason == "crashed"
+
+
+async def test_waiting_for_the_end_of_a_process_leaves_the_loop_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiter = "import os, time; os.close(1); open(os.environ['MARK'], 'w').close(); time.sleep(1); os._exit(4)"
+    (tmp_path / "sitecustomize.py").write_text(waiter)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("MARK", str(tmp_path / "closed"))
+    turns: list[bool] = []
+
+    async def turn() -> None:
+        while True:
+            turns.append((tmp_path / "closed").exists())
+            await anyio.sleep(0.01)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(turn)
+        with pytest.raises(ParseError, match="exit code 4"):
+            await ParserPool().parse(b"x", TEXT)
+        tasks.cancel_scope.cancel()
+    assert sum(turns) > 5  # of about a hundred in the second between the pipe's end and the process's
+
+
+def test_the_password_of_a_file_is_not_shown() -> None:
+    assert "s3cret" not in repr(FileInfo(name="a.pdf", password="s3cret"))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited on Linux only")

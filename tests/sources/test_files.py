@@ -190,3 +190,20 @@ async def test_a_pipe_is_no_file(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     with pytest.raises(SourceError, match="neither"):
         Files([folder / "pipe"])
+
+
+async def test_what_cannot_be_looked_at_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("a")
+    before = os.getcwd()
+    os.chdir(tmp_path)
+    try:
+        for _ in range(20):  # deeper than a path may be long
+            os.mkdir("d" * 250)
+            os.chdir("d" * 250)
+    finally:
+        os.chdir(before)
+    items, failures = await listed(Files(tmp_path, root=tmp_path))
+    assert list(items) == ["a.md"]
+    (failure,) = failures.values()
+    assert failure.reason == "unreadable"
+    assert "too long" in failure.message

@@ -1,6 +1,7 @@
 """Records in JSON and JSON lines, and single texts."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,61 @@ async def test_only_a_prefix_tells_own_records_from_others(tmp_path: Path) -> No
     assert not Records(path).covers("1", None)
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.json", "{"), ("a.json", '{"a": 1}'), ("a.json", '"x"')])
-async def test_json_without_an_array_is_an_error(tmp_path: Path, name: str, content: str) -> None:
-    (tmp_path / name).write_text(content)
-    with pytest.raises(SourceError, match=r"a\.json"):
-        Records(tmp_path / name).count()
+@pytest.mark.parametrize("content", [b"{", b'{"a": 1}', b'"x"', b"\xff", b"[" * 100_000])
+async def test_json_without_an_array_is_one_failure(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    (found,) = await listed(Records(tmp_path / "a.json", prefix="kb#"))
+    one = failure(found)
+    assert (one.source_id, one.reason, one.hides) == ("kb#a.json", "damaged", "kb#")
+    assert "a.json" in one.message
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
+async def test_a_file_that_cannot_be_read_is_one_failure(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text("[]")
+    source = Records(path, prefix="kb#")
+    path.unlink()
+    (found,) = await listed(source)
+    one = failure(found)
+    assert (one.source_id, one.reason, one.hides) == (f"kb#{name}", "unreadable", "kb#")
+    assert "No such file" in one.message
+
+
+async def test_a_failure_may_be_of_any_record_with_the_prefix(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(
+        b'{broken\n{"text": "no id"}\n{"id": "\\ud800", "text": "x"}\n{"id": "1", "text": "x"}\n'
+    )
+    found = await listed(Records(path, prefix="kb#"))
+    broken = [failure(one) for one in found[:3]]
+    assert [one.source_id for one in broken] == ["kb#a.jsonl:1", "kb#a.jsonl:2", "kb#a.jsonl:3"]
+    assert [one.reason for one in broken] == ["damaged", "incomplete", "damaged"]
+    assert {one.hides for one in broken} == {"kb#"}
+    assert item(found[3]).source_id == "kb#1"
+
+
+async def test_what_cannot_be_stored_is_cleaned_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff.jsonl")
+    odd = "a\ud800b"
+    good = {
+        "id": "1",
+        "text": "x",
+        "title": odd,
+        "url": f"https://{odd}",
+        odd: [odd, [odd]],
+        "tags": [odd, 2**64],
+    }
+    bad = [{"id": odd, "text": "x"}, {odd: "no id"}]
+    path.write_text("".join(json.dumps(record) + "\n" for record in [good, *bad]))
+    found = await listed(Records(path, prefix="kb#"))
+    one = item(found[0])
+    assert (one.title, one.url) == ("ab", "https://ab")
+    assert one.metadata == {"ab": '["ab", ["ab"]]', "tags": ("ab", str(2**64))}
+    broken = [failure(one) for one in found[1:]]
+    assert [one.reason for one in broken] == ["damaged", "incomplete"]
+    for one_broken in broken:
+        (one_broken.source_id + one_broken.message).encode()
 
 
 async def test_a_path_that_is_no_file_is_an_error(tmp_path: Path) -> None:
@@ -104,6 +155,7 @@ async def test_a_path_that_is_no_file_is_an_error(tmp_path: Path) -> None:
         ({"rows": [{"x": "ä"}]}, {"rows": '[{"x": "ä"}]'}),
         ({"none": None, "yes": True}, {"yes": True}),
         ({"big": 2**70, "nan": float("nan")}, {"big": str(2**70), "nan": "nan"}),
+        ({"low": -(2**63), "high": 2**63 - 1}, {"low": -(2**63), "high": 2**63 - 1}),
     ],
 )
 async def test_metadata_is_flat(value: dict[str, Any], expected: dict[str, Any]) -> None:
@@ -111,21 +163,32 @@ async def test_metadata_is_flat(value: dict[str, Any], expected: dict[str, Any])
     assert one.metadata == expected
 
 
+TEXT = st.text(st.characters(), max_size=5)
+"""With lone surrogates, which JSON can write."""
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=8,
 )
 
 
-@given(JSON)
+@given(
+    st.one_of(
+        JSON, st.builds(lambda id, more: {"id": id, "text": "x", **more}, TEXT, st.dictionaries(TEXT, JSON))
+    )
+)
 def test_any_record_is_an_item_or_an_error_of_ours(record: Any) -> None:
     try:
         one = item_from(record, Fields(), prefix="", media_type="text/plain")
-    except SourceError:
+    except SourceError as error:
+        str(error).encode()
         return
     assert one.source_id
     assert one.text
+    kept = [one.source_id, one.title, one.url or "", *one.metadata]
+    for value in one.metadata.values():
+        kept += map(str, value) if isinstance(value, tuple) else [str(value)]
+    "".join(kept).encode()
 
 
 async def test_a_text_is_known_by_its_id_or_url() -> None:

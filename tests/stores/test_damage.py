@@ -1,5 +1,7 @@
 """Files that cannot be used give one clear error."""
 
+import contextlib
+import os
 import sqlite3
 from pathlib import Path
 
@@ -7,11 +9,19 @@ import pytest
 
 from refdesk.documents import Scope
 from refdesk.errors import NotFound, StoreError
+from refdesk.stores import engine
 from refdesk.stores.control import FILE, SCHEMA
 from refdesk.stores.lance import open_lance
 from refdesk.testing.stores.samples import COLLECTION, put, sample, vector
 
 pytestmark = pytest.mark.anyio
+
+
+def open_files(folder: Path) -> list[str]:
+    """Return what this process has open below a folder; nothing where the system does not tell."""
+    descriptors = Path("/proc/self/fd")
+    found = [os.path.realpath(each) for each in descriptors.iterdir()] if descriptors.is_dir() else []
+    return [each for each in found if each.startswith(str(folder.resolve()))]
 
 
 async def test_a_folder_without_library_is_not_found(tmp_path: Path) -> None:
@@ -20,7 +30,7 @@ async def test_a_folder_without_library_is_not_found(tmp_path: Path) -> None:
     assert not (tmp_path / "nowhere").exists()
 
 
-@pytest.mark.parametrize(("version", "words"), [(SCHEMA + 1, "upgrade"), (SCHEMA - 1, "old format")])
+@pytest.mark.parametrize(("version", "words"), [(SCHEMA + 1, "upgrade"), (0, "old format")])
 async def test_another_format_is_refused(tmp_path: Path, version: int, words: str) -> None:
     await open_lance(tmp_path)
     connection = sqlite3.connect(tmp_path / FILE)
@@ -69,6 +79,23 @@ async def test_missing_chunks_are_an_error_not_an_empty_result(tmp_path: Path) -
         await reader.vector_search(vector("x"), top_k=3)
     with pytest.raises(StoreError, match="chunks"):
         await put(store, sample("b", "words"))
+
+
+async def test_a_reader_that_cannot_be_opened_leaves_nothing_open(tmp_path: Path) -> None:
+    store = await open_lance(tmp_path)
+    await put(store, sample("a", "words"))
+    with contextlib.closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        connection.execute("ALTER TABLE documents RENAME COLUMN language TO tongue")
+    with pytest.raises(StoreError, match="language") as raised:
+        await store.reader(Scope())
+    assert raised.value.__cause__ is not None  # and so the failed call, with all that it left open
+    assert not open_files(tmp_path)
+
+
+@pytest.mark.parametrize(("message", "said"), [("", "OSError"), ("\n", "OSError"), ("one\ntwo", "one O")])
+def test_an_error_of_the_engine_is_told_in_one_line(message: str, said: str) -> None:
+    with pytest.raises(StoreError, match=f"Cannot read: {said}"), engine.translated("read"):
+        raise OSError(message)
 
 
 async def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:

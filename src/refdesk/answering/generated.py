@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import anyio.to_thread
 
 from refdesk.answering import ABSTAINED, BELOW_THRESHOLD, NOTHING_FOUND
-from refdesk.answering.ranking import SentenceRanker
 from refdesk.answering.refusing import refuse
 from refdesk.citations.build import cite_statement
 from refdesk.citations.links import addresses
@@ -26,8 +25,6 @@ class GeneratedAnswerer:
     """Ask a language model for an answer from the evidence and nothing else."""
 
     llm: LLM
-    ranker: SentenceRanker | None = None
-    """Measures the zone where the caller has not; without one it stays unknown."""
     budget: int = 6000
     """Tokens of evidence that the model is shown."""
     count_tokens: Callable[[str], int] = estimate_tokens
@@ -45,8 +42,6 @@ class GeneratedAnswerer:
         pages: Pages | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Give the reply as it is written. Without evidence, or with zone `none`, no model is called."""
-        if evidence and zone == "unknown" and self.ranker:
-            zone = (await self.ranker.rank(question, evidence)).zone
         block = evidence_block(evidence, budget=self.budget, count=self.count_tokens)
         if not block.shown or zone == "none":
             reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND

@@ -11,6 +11,7 @@ _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s*(?:[-=*_~^]\s*){3,}$|\s*\|?(?:\s*:?-+:?\s*\|)+\s*:?-*:?\s*$")
 _PROMPT = re.compile(r"\s*(?:>>>|\.\.\.)(?:\s|$)")
 _ROW = re.compile(r"\s*\|.*\|\s*$")
+_RECORD = re.compile(r"\s*[^:;|\n]{1,60}: [^;\n]*(?:; [^:;\n]{1,60}: [^;\n]*)+$")
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:(?:[-*+•–]|\d{1,3}[.)])\s+)?")
 _BULLET = re.compile(r"\s*(?:>\s*)*(?:[-*+•–]|\d{1,3}[.)])\s+")
 _ONLY_LINKS = re.compile(r"[\s,;|·*•-]*(?:(?:!?\[[^\]\n]*\]\([^)\n]*\)|<?https?://\S+>?)[\s,;|·*•-]*)+$")
@@ -43,9 +44,9 @@ class Span:
 def sentences(text: str, language: str = "") -> tuple[Span, ...]:
     """Return the sentences of a text in order.
 
-    List items and table rows are sentences of their own. Left out are headings, rules, lines that only link,
-    and code: fenced, at a `>>>` prompt, or indented after a colon and a blank line. `language` is an ISO
-    639-1 code; without one the script decides.
+    List items, table rows and rows of named values are sentences of their own. Left out are headings, rules,
+    lines that only link, and code: fenced, at a `>>>` prompt, or indented after a colon and a blank line.
+    `language` is an ISO 639-1 code; without one the script decides.
     """
     language = language if language not in ("", "und") else language_of(text)
     return tuple(span for block in _blocks(text) for span in _split(text, block, language))
@@ -68,7 +69,7 @@ def _blocks(text: str) -> Iterator[Span]:
     for line, literal in _with_literals(text.splitlines(keepends=True)):
         silent = fenced or literal or _says_nothing(line)
         fenced ^= bool(_FENCE.match(line))
-        alone = bool(_ROW.match(line))
+        alone = bool(_ROW.match(line) or _RECORD.match(line))
         if start >= 0 and (silent or alone or _BULLET.match(line)):
             yield Span(start, end)
             start = -1

@@ -50,8 +50,8 @@ async def ask(
     Errors: those of the parts. Only reranking degrades: where its model fails, the order of retrieval stands,
     a warning says so, and the zone is unknown.
     """
-    if not question.strip():
-        raise InputError("The question is blank.", remedy="Ask something.")
+    if not isinstance(question, str) or not question.strip():
+        raise InputError(f"The question is {question!r}; it has to be text that is not blank.")
     course = Course()
     answerer = await services.answerer(llm if llm is not None else settings.llm)
     with course.timed("open"):

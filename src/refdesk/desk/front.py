@@ -60,6 +60,11 @@ class Desk:
         """
         if not sources:
             raise InputError("Nothing to ingest was named.", remedy="Give a file, a folder or a source.")
+        if wrong := [one for one in sources if not isinstance(one, str | PathLike | Source)]:
+            raise InputError(
+                f"Cannot ingest {wrong[0]!r:.100}; allowed are paths and sources.",
+                remedy="Give several as separate arguments: ingest('a.md', 'docs/').",
+            )
         name = collection or self.settings.collection
         paths = [one for one in sources if isinstance(one, str | PathLike)]
         given: list[Source] = [one for one in sources if not isinstance(one, str | PathLike)]
@@ -252,9 +257,17 @@ class Desk:
 
 
 def as_filter(filters: Filters) -> Filter | None:
-    """Turn a mapping into a filter that wants all its keys: a list means one of its values."""
-    if filters is None or not isinstance(filters, Mapping):
+    """Turn a mapping into a filter that wants all its keys: a list means one of its values.
+
+    Errors: `InputError` for anything that is neither.
+    """
+    if filters is None or isinstance(filters, Filter):
         return filters
+    if not isinstance(filters, Mapping):
+        raise InputError(
+            f"Cannot filter by {filters!r}; allowed are a mapping such as {{'year': 2024}} and a Filter.",
+            remedy="refdesk.filters.parse_filter reads text such as 'year>=2024'.",
+        )
     return And(tuple(_condition(key, value) for key, value in filters.items())) if filters else None
 
 

@@ -101,13 +101,14 @@ class Services:
 
     async def answerer(self, llm: str | LLM | Callable[..., Any]) -> Answerer:
         """Return what writes answers: a language model, or the extractive answerer where none is named."""
+        if llm:
+            return GeneratedAnswerer(llm=llm_for(llm))
         embedder = await self.embedder()
 
         async def build() -> ExtractiveAnswerer:
             return ExtractiveAnswerer(embedder)
 
-        extractive = await self._once("extractive", build)
-        return GeneratedAnswerer(llm=llm_for(llm), ranker=extractive.ranker) if llm else extractive
+        return await self._once("extractive", build)
 
     async def ingest(
         self, sources: Sequence[Source], collection: str, prune: bool, on_event: Callable[[IngestEvent], None]

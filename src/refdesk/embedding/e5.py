@@ -67,7 +67,8 @@ class E5Embedder:
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed texts that fit the model; raise `InputError` where one does not."""
-        refuse_long(texts, [self.count_tokens(text) for text in texts], self.max_tokens, E5.name)
+        counts = await anyio.to_thread.run_sync(lambda: [self.count_tokens(text) for text in texts])
+        refuse_long(texts, counts, self.max_tokens, E5.name)
         return await self._embed(texts, DOCUMENT)
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:

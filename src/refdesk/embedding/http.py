@@ -15,6 +15,7 @@ import anyio.from_thread
 import httpx
 import numpy as np
 
+from refdesk.addresses import with_path, without_users
 from refdesk.embedding import Fingerprint, Vectors
 from refdesk.embedding.parallel import in_order
 from refdesk.embedding.remote import Connection, Server
@@ -65,7 +66,7 @@ class HttpEmbedder:
         self._max_tokens = options.max_tokens - longest
 
     def __repr__(self) -> str:
-        return f"HttpEmbedder({self._server.url!r}, {str(self._fingerprint)!r})"
+        return f"HttpEmbedder({self._server.shown!r}, {str(self._fingerprint)!r})"
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -97,7 +98,7 @@ class HttpEmbedder:
 
             async def one(batch: Sequence[str]) -> Vectors:
                 rows = await self._rows(connection, batch)
-                return checked(rows, len(batch), self._fingerprint.dimension, self._server.url)
+                return checked(rows, len(batch), self._fingerprint.dimension, self._server)
 
             done = await in_order(one, batches, anyio.CapacityLimiter(self._server.concurrency))
         return np.concatenate([self._none(), *done])
@@ -122,7 +123,7 @@ async def connect_openai(server: Server, model: str, options: Options = OPTIONS)
     """Use a model behind `POST /embeddings`, as OpenAI, vLLM, Ollama, llama.cpp and others serve it."""
     rows = partial(_openai_rows, model)
     fingerprint = Fingerprint(
-        model=model,
+        model=without_users(model),
         revision="",
         dimension=await _dimension(server, rows),
         precision="remote",
@@ -141,9 +142,11 @@ async def connect_tei(server: Server, options: Options = OPTIONS) -> HttpEmbedde
         model, limit = str(info["model_id"]), int(info["max_input_length"])
         batch = min(server.batch, int(info.get("max_client_batch_size") or server.batch))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise RemoteError(f"{server.url}/info gives no usable {error}.", retryable=False) from error
+        raise RemoteError(
+            f"{with_path(server.shown, '/info')} gives no usable {error}.", retryable=False
+        ) from error
     fingerprint = Fingerprint(
-        model=model,
+        model=without_users(model),
         revision=str(info.get("model_sha") or ""),
         dimension=await _dimension(server, _tei_rows),
         precision=str(info.get("model_dtype") or "remote"),
@@ -157,7 +160,7 @@ async def connect_tei(server: Server, options: Options = OPTIONS) -> HttpEmbedde
 
 async def _dimension(server: Server, rows: Rows) -> int:
     async with server.connect() as connection:
-        return int(checked(await rows(connection, [PROBE]), 1, None, server.url).shape[1])
+        return int(checked(await rows(connection, [PROBE]), 1, None, server).shape[1])
 
 
 async def _openai_rows(model: str, connection: Connection, texts: Sequence[str]) -> Any:
@@ -166,8 +169,9 @@ async def _openai_rows(model: str, connection: Connection, texts: Sequence[str])
     try:
         return [item["embedding"] for item in sorted(answer["data"], key=lambda item: int(item["index"]))]
     except (KeyError, TypeError, ValueError) as error:
+        shown, said = connection.server.shown, connection.server.redacted(str(answer)[:200])
         raise RemoteError(
-            f"{connection.server.url} gave no embeddings for the model {model!r} but {str(answer)[:200]}.",
+            f"{shown} gave no embeddings for the model {without_users(model)!r} but {said}.",
             retryable=False,
             remedy="Check that it is an embedding model.",
         ) from error
@@ -177,24 +181,26 @@ async def _tei_rows(connection: Connection, texts: Sequence[str]) -> Any:
     return await connection.post("/embed", {"inputs": list(texts), "normalize": True, "truncate": False})
 
 
-def checked(rows: Any, count: int, dimension: int | None, url: str) -> Vectors:
+def checked(rows: Any, count: int, dimension: int | None, server: Server) -> Vectors:
     """Return a server's rows as unit vectors; refuse a wrong number, a wrong dimension, or no numbers."""
     try:
         vectors = np.asarray(rows, np.float32)
     except (TypeError, ValueError) as error:
         raise RemoteError(
-            f"{url} answered with vectors of unequal length or no numbers.", retryable=False
+            f"{server.shown} answered with vectors of unequal length or no numbers.", retryable=False
         ) from error
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
         raise RemoteError(
-            f"{url} answered {count} texts with an array of shape {vectors.shape}.", retryable=False
+            f"{server.shown} answered {count} texts with an array of shape {vectors.shape}.", retryable=False
         )
     if dimension is not None and vectors.shape[1] != dimension:
         raise RemoteError(
-            f"{url} answered with {vectors.shape[1]} dimensions; the model gave {dimension} before.",
+            f"{server.shown} answered with {vectors.shape[1]} dimensions; the model gave {dimension} before.",
             retryable=False,
             remedy="The server's model has changed: embed the collection again.",
         )
     if not np.isfinite(vectors).all() or not np.linalg.norm(vectors, axis=1).all():
-        raise RemoteError(f"{url} answered with a vector that is zero or not finite.", retryable=False)
+        raise RemoteError(
+            f"{server.shown} answered with a vector that is zero or not finite.", retryable=False
+        )
     return unit_rows(vectors)

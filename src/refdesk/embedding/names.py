@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
+from refdesk.addresses import without_users
 from refdesk.embedding import Embedder
 from refdesk.embedding.e5 import E5Embedder
 from refdesk.embedding.onnx import OnnxEmbedder
@@ -84,5 +85,5 @@ def _precision(given: str) -> Precision:
 
 
 def _unknown(name: str) -> ModelError:
-    error = unknown_model(name)
+    error = unknown_model(without_users(name))
     return ModelError(error.message, remedy=f"{error.remedy} Servers are openai:MODEL and tei:URL.")

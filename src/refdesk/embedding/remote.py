@@ -5,7 +5,6 @@ nothing to close; the batches of one call share it.
 """
 
 import email.utils
-import json
 import random
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 import anyio
 import httpx
 
+from refdesk.addresses import secrets_of, with_path, without_user
 from refdesk.errors import RemoteError
 
 Body = Mapping[str, Any] | None
@@ -33,12 +33,12 @@ SHOWN = 300
 """Characters of a server's answer that a message repeats."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Server:
     """A model server and how to talk to it."""
 
     url: str
-    api_key: str = field(default="", repr=False)
+    api_key: str = ""
     timeout: float = 60.0
     """Seconds for an answer; connecting gets 10."""
     retries: int = 4
@@ -48,12 +48,29 @@ class Server:
     """Texts of one request."""
     concurrency: int = 4
     """Requests at once."""
-    transport: httpx.AsyncBaseTransport | None = field(default=None, repr=False)
-    sleep: Callable[[float], Awaitable[None]] = field(default=anyio.sleep, repr=False)
+    transport: httpx.AsyncBaseTransport | None = None
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+
+    def __repr__(self) -> str:
+        return f"Server({self.shown!r})"
+
+    @property
+    def shown(self) -> str:
+        """The address for messages, without passwords and keys."""
+        return without_user(self.url)
+
+    def redacted(self, message: str) -> str:
+        """Return a message, maybe with a server's own words, without what the server was told in secret."""
+        for secret in (self.api_key.strip(), *secrets_of(self.url)):
+            message = message.replace(secret, "***") if secret else message
+        return message
 
     @asynccontextmanager
     async def connect(self) -> AsyncIterator["Connection"]:
-        """Open a pool of connections."""
+        """Open a pool of connections. Errors: `RemoteError` for a key that no header can carry."""
+        if not all("!" <= character <= "~" for character in self.api_key.strip()):
+            message = f"The API key for {self.shown} has spaces or characters beyond ASCII."
+            raise RemoteError(message, retryable=False, remedy=REMEDIES[401])
         headers = {"Authorization": f"Bearer {self.api_key.strip()}"} if self.api_key.strip() else {}
         timeout = httpx.Timeout(self.timeout, connect=10.0)
         async with httpx.AsyncClient(headers=headers, timeout=timeout, transport=self.transport) as client:
@@ -74,12 +91,12 @@ class Connection:
         return await self._request("POST", path, body)
 
     async def _request(self, method: str, path: str, body: Body) -> Any:
-        url = self.server.url.rstrip("/") + path
+        url = with_path(self.server.url, path)
         for attempt in range(self.server.retries + 1):
             answer = await self._send(method, url, body)
             if isinstance(answer, httpx.Response) and not answer.is_error:
-                return self._decoded(url, answer)
-            error = self._error(url, answer)
+                return self._decoded(path, answer)
+            error = self._error(path, answer)
             wait = wait_seconds(answer, attempt)
             last = attempt == self.server.retries or wait > self.server.longest_wait
             if last or not error.retryable:
@@ -93,27 +110,31 @@ class Connection:
         except (httpx.RequestError, httpx.InvalidURL) as error:
             return error
 
-    def _decoded(self, url: str, response: httpx.Response) -> Any:
+    def _decoded(self, path: str, response: httpx.Response) -> Any:
         try:
             return response.json()
-        except ValueError as error:
-            message = f"{url} answered with something that is not JSON: {response.text[:SHOWN]!r}."
-            raise RemoteError(self._redacted(message), retryable=False) from error
+        except (ValueError, RecursionError) as error:
+            message = f"answered with something that is not JSON: {response.text[:SHOWN]!r}."
+            raise RemoteError(self._message(path, message), retryable=False) from error
 
-    def _error(self, url: str, answer: Answer) -> RemoteError:
+    def _error(self, path: str, answer: Answer) -> RemoteError:
         if isinstance(answer, Exception):
-            message = self._redacted(f"{url} could not be reached: {type(answer).__name__} {answer}".rstrip())
+            message = self._message(path, f"could not be reached: {self._cause(answer)}.")
             retryable = isinstance(answer, httpx.TransportError) and not isinstance(
                 answer, httpx.UnsupportedProtocol
             )
-            return RemoteError(f"{message}.", retryable=retryable, remedy="Check the URL and the server.")
-        message = self._redacted(f"{url} answered {answer.status_code}: {reason(answer)}")
+            return RemoteError(message, retryable=retryable, remedy="Check the URL and the server.")
+        message = self._message(path, f"answered {answer.status_code}: {reason(answer)}")
         retryable = answer.status_code in RETRYABLE
         return RemoteError(message, retryable=retryable, remedy=REMEDIES.get(answer.status_code, ""))
 
-    def _redacted(self, message: str) -> str:
-        key = self.server.api_key.strip()
-        return message.replace(key, "***") if key else message
+    def _cause(self, error: Exception) -> str:
+        # An address that cannot be read is quoted in pieces, any of which may be of a password.
+        quoted = isinstance(error, httpx.InvalidURL) and self.server.shown != self.server.url
+        return type(error).__name__ if quoted else f"{type(error).__name__} {error}".rstrip()
+
+    def _message(self, path: str, what: str) -> str:
+        return f"{with_path(self.server.shown, path)} {self.server.redacted(what)}"
 
 
 def wait_seconds(answer: Answer, attempt: int) -> float:
@@ -127,11 +148,11 @@ def retry_seconds(header: str | None) -> float | None:
     """Read a Retry-After header: seconds, or a date; None where there is none that can be read."""
     if header is None:
         return None
-    if header.strip().isdigit():
+    if header.strip().isascii() and header.strip().isdigit():
         return float(header)
     try:
         return max(0.0, email.utils.parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -139,7 +160,7 @@ def reason(response: httpx.Response) -> str:
     """Return what an error response says, in the forms that OpenAI-like and TEI servers use."""
     try:
         body = response.json()
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return response.text[:SHOWN] or response.reason_phrase
     said = body.get("error", body.get("message", body)) if isinstance(body, dict) else body
     said = said.get("message", said) if isinstance(said, dict) else said

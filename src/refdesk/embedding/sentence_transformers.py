@@ -3,6 +3,7 @@
 The package is an extra, since it brings torch. Nothing is downloaded, and no code from the folder is run.
 """
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
@@ -31,6 +32,8 @@ class SentenceTransformersEmbedder:
         package = load_extra("sentence_transformers", "sentence-transformers")
         self._model = _open(package, folder)
         self._busy = Lock()
+        # A call changes a tokenizer's settings, which fails while another thread uses it: count on a copy.
+        self._tokenizer, self._counting = copy.deepcopy(self._model.tokenizer), Lock()
         prompts = self._model.prompts or {}
         self._query_prefix = prompts.get("query", "") if query_prefix is None else query_prefix
         passage = prompts.get("document", prompts.get("passage", ""))
@@ -50,25 +53,34 @@ class SentenceTransformersEmbedder:
 
     @property
     def max_tokens(self) -> int:
-        special = len(self._model.tokenizer("")["input_ids"])
+        with self._counting:
+            special = len(self._tokenizer("")["input_ids"])
         prefix = max(self.count_tokens(self._query_prefix), self.count_tokens(self._document_prefix))
         return int(self._model.max_seq_length) - special - prefix
 
     def count_tokens(self, text: str) -> int:
-        return len(self._model.tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
+        with self._counting:
+            return len(self._tokenizer(text, add_special_tokens=False, truncation=False)["input_ids"])
 
     async def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Embed texts that fit the model; raise `InputError` where one does not."""
-        counts = [self.count_tokens(text) for text in texts]
-        refuse_long(texts, counts, self.max_tokens, self._fingerprint.model)
+        await anyio.to_thread.run_sync(self._refuse_long, texts)
         return await self._embed([self._document_prefix + text for text in texts])
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries; one longer than the model's input is the mean of its windows."""
-        windows = [text_windows(text, self.count_tokens, self.max_tokens) for text in texts]
+        windows = await anyio.to_thread.run_sync(self._windows, texts)
         vectors = iter(await self._embed([self._query_prefix + part for parts in windows for part in parts]))
         means = [mean_vector([next(vectors) for _ in parts]) for parts in windows]
         return np.stack(means) if means else self._none()
+
+    def _refuse_long(self, texts: Sequence[str]) -> None:
+        counts = [self.count_tokens(text) for text in texts]
+        refuse_long(texts, counts, self.max_tokens, self._fingerprint.model)
+
+    def _windows(self, texts: Sequence[str]) -> list[list[str]]:
+        limit = self.max_tokens
+        return [text_windows(text, self.count_tokens, limit) for text in texts]
 
     async def _embed(self, texts: Sequence[str]) -> Vectors:
         batches = [texts[start : start + BATCH] for start in range(0, len(texts), BATCH)]

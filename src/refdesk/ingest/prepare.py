@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
 from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text
 from refdesk.documents import Chunk, Document, Metadata
+from refdesk.errors import ParseError
 from refdesk.filters import DOCUMENT_FIELDS
 from refdesk.parsing import PARSER_VERSION, Parsed
 from refdesk.parsing.markdown import from_markdown
 from refdesk.parsing.normalise import clean
 from refdesk.sources import SourceItem
 from refdesk.stores import Entry
+from refdesk.stores.refusals import check_document
 
 LANGUAGE = re.compile(r"[a-z]{2}")
 SAMPLE = 2000
@@ -80,7 +82,11 @@ class Recipe:
         )
 
     def prepare(self, document: Document) -> Prepared:
-        """Cut a document into chunks, with the texts to embed and the tokens to index."""
+        """Cut a document into chunks, with the texts to embed and the tokens to index.
+
+        Errors: `InputError` for a document that no store takes, here so that it fails alone.
+        """
+        check_document(document)
         chunks = self.chunker.chunks(document)
         count, limit = self.chunker.count_tokens, self.chunker.limit
         texts = tuple(embedded_text(document.title, chunk, count, limit) for chunk in chunks)
@@ -96,7 +102,9 @@ def _content(item: SourceItem) -> str:
 
 
 def parsed_text(item: SourceItem) -> Parsed:
-    """Treat an item that already is text as a parsed one."""
+    """Treat an item that already is text as a parsed one. Errors: `ParseError` where there is none."""
+    if not (item.text or "").strip():
+        raise ParseError(f"{item.source_id!r} has no text.", reason="empty")
     if item.media_type == "text/markdown":
         return replace(from_markdown(item.text or ""), media_type=item.media_type)
     cleaned = clean(item.text or "")

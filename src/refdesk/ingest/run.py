@@ -5,7 +5,8 @@ next run only does what is missing.
 """
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 
 import anyio
@@ -86,8 +87,8 @@ class Ingestion:
         """List and parse the items, several at once, and pass on what must be embedded."""
         slots = anyio.Semaphore(AHEAD)
         seen: set[str] = set()
-        async with send, anyio.create_task_group() as tasks:
-            async for item in self._items():
+        async with send, anyio.create_task_group() as tasks, aclosing(self._items()) as items:
+            async for item in items:
                 if not _is_text(item.source_id):
                     await send.send(_nameless(item))
                 elif isinstance(item, SourceFailure):
@@ -100,7 +101,7 @@ class Ingestion:
                     await slots.acquire()
                     tasks.start_soon(self._prepare, item, send, slots)
 
-    async def _items(self) -> AsyncIterator[SourceItem | SourceFailure]:
+    async def _items(self) -> AsyncGenerator[SourceItem | SourceFailure, None]:
         for source in self.sources:
             async for item in source.items():
                 yield item

@@ -13,20 +13,19 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+from refdesk.addresses import without_users
 from refdesk.errors import LLMError, MissingExtra
 from refdesk.llm import Message
 from refdesk.plugins import load_extra
 
 _EXTRAS = {"anthropic": "anthropic", "google": "google", "google-cloud": "google"}
 _SECRET_NAME = re.compile(r"(?i)(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)$")
-_SECRET = re.compile(
-    r"(?i)\b(?:sk|pk|rk|gsk|xai|key)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\bbearer\s+[^\s,;]+|(?<=://)[^/\s@]+@"
-)
+_SECRET = re.compile(r"(?i)\b(?:sk|pk|rk|gsk|xai|key)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\bbearer\s+[^\s,;]+")
 _LONGEST_WAIT = 60.0
 """Seconds; a server that asks for a longer pause is not waited for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class ModelLLM:
     """One model of one provider. A failed request is tried again only while no text has come."""
 
@@ -44,6 +43,9 @@ class ModelLLM:
     """Further model settings of pydantic-ai, such as `("temperature", 0.0)`."""
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
 
+    def __repr__(self) -> str:
+        return f"ModelLLM({self._shown!r})"
+
     async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
         for attempt in range(1, self.attempts + 1):
             started = False
@@ -54,7 +56,7 @@ class ModelLLM:
                         yield text
                 if started:
                     return
-                raise LLMError(f"The model {self.name} returned no text.", retryable=True)
+                raise LLMError(f"The model {self._shown} returned no text.", retryable=True)
             except LLMError as error:
                 if started or attempt == self.attempts or not await self._may_retry(error, attempt):
                     raise
@@ -88,13 +90,17 @@ class ModelLLM:
                 return library.models.infer_model(self.model)
             except ImportError as error:
                 raise MissingExtra(
-                    f"The model {self.name} needs a package that is not installed: {error}.",
+                    f"The model {self._shown} needs a package that is not installed: {error}.",
                     remedy=f"Run: pip install 'refdesk[{self._extra}]'.",
                 ) from error
         provider = load_extra("pydantic_ai.providers.openai", "llm").OpenAIProvider
         chat = load_extra("pydantic_ai.models.openai", "llm").OpenAIChatModel
         key = os.environ.get(self.key_variable) or "no-key-set"
         return chat(self.model, provider=provider(base_url=self.base_url, api_key=key))
+
+    @property
+    def _shown(self) -> str:
+        return without_users(self.name)
 
     @property
     def _extra(self) -> str:
@@ -111,25 +117,25 @@ class ModelLLM:
         text = scrub(str(error)).partition(" To try it without")[0]
         variable = re.search(r"`([A-Z][A-Z0-9_]*(?:KEY|TOKEN)[A-Z0-9_]*)`", str(error))
         remedy = f"Set the environment variable {variable[1]}." if variable else "Check the model string."
-        return LLMError(f"The model {self.name} cannot be used: {text}", remedy=remedy)
+        return LLMError(f"The model {self._shown} cannot be used: {text}", remedy=remedy)
 
     def _failed(self, error: Any) -> LLMError:
         kinds = {cls.__name__ for cls in type(error).__mro__}
         status = getattr(error, "status_code", None)
         retryable = bool(kinds & _PASSING) or status in (408, 409, 425, 429) or (status or 0) >= 500
         return LLMError(
-            f"The model {self.name} failed: {_cause(error, status)}",
+            f"The model {self._shown} failed: {_cause(error, status)}",
             retryable=retryable and "ModelQuotaExceededError" not in kinds,
             remedy=next((remedy for kind, remedy in _REMEDIES.items() if kind in kinds), ""),
         )
 
 
 def scrub(text: str) -> str:
-    """Take secrets out of a text: values of variables that name one, and what looks like a key."""
+    """Take secrets out of a text: values of variables that name one, those of addresses, and keys."""
     for name, value in os.environ.items():
         if _SECRET_NAME.search(name) and len(value) >= 6:
             text = text.replace(value, "***")
-    return _SECRET.sub("***", text)
+    return _SECRET.sub("***", without_users(text))
 
 
 def _cause(error: Any, status: int | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from refdesk.addresses import without_users
+from refdesk.addresses import without_user, without_users
 from refdesk.errors import InputError
 from refdesk.llm import LLM
 from refdesk.llm.function import FunctionLLM
@@ -79,7 +79,12 @@ def _from_string(value: str) -> ModelLLM:
 
 
 def _is_openai(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
+    try:
+        host = urlsplit(url).hostname or ""
+    except ValueError as error:
+        raise InputError(
+            f"The address {without_user(url)!r} cannot be read: {error}.", remedy=_REMEDY
+        ) from error
     return host == "openai.com" or host.endswith(".openai.com")
 
 

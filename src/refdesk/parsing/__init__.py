@@ -10,7 +10,7 @@ from typing import Literal
 
 from refdesk.documents import Heading, Metadata, Page
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Changes when the same bytes would give other text."""
 
 Reason = Literal[
@@ -26,7 +26,7 @@ class FileInfo:
     name: str
     """File name or last part of the URL; its suffix tells the format where `media_type` does not."""
     media_type: str = ""
-    password: str = ""
+    password: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

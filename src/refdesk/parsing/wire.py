@@ -6,9 +6,9 @@ document took over must not be able to run code in the process that reads its re
 
 import json
 import struct
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from refdesk.documents import Heading, Metadata, Page, Scalar
 from refdesk.errors import ParseError
@@ -17,7 +17,17 @@ from refdesk.parsing import FileInfo, Parsed, ParseLimits
 MAX_FRAME = 2**32
 """Bytes; more is a sign that the other side does not speak in frames."""
 
+Kind = TypeVar("Kind")
+
 _LENGTHS = struct.Struct("!QQ")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What became of a document, and the bytes of memory that its worker holds since it started."""
+
+    outcome: Parsed | ParseError
+    memory: int
 
 
 def write_frame(stream: IO[bytes], head: dict[str, Any], body: bytes = b"") -> None:
@@ -29,11 +39,15 @@ def write_frame(stream: IO[bytes], head: dict[str, Any], body: bytes = b"") -> N
 
 
 def read_frame(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
-    """Read one frame. Errors: `EOFError` where the other side is gone."""
+    """Read one frame. Errors: `EOFError` where the other side is gone, `ValueError` for what is no frame."""
     head, body = _LENGTHS.unpack(_read_exactly(stream, _LENGTHS.size))
     if head + body > MAX_FRAME:
-        raise EOFError(f"A frame of {head + body} bytes is none of ours.")
-    return json.loads(_read_exactly(stream, head)), _read_exactly(stream, body)
+        raise ValueError(f"a frame of {head + body} bytes")
+    try:
+        decoded = json.loads(_read_exactly(stream, head))
+    except RecursionError as error:
+        raise ValueError("a head that is nested too deeply") from error
+    return _typed(decoded, dict), _read_exactly(stream, body)
 
 
 def _read_exactly(stream: IO[bytes], size: int) -> bytes:
@@ -67,19 +81,40 @@ def error_head(error: ParseError) -> dict[str, Any]:
     return {"error": error.message, "reason": error.reason, "remedy": error.remedy}
 
 
-def parse_reply(head: dict[str, Any], body: bytes) -> Parsed:
-    """Return what a worker read. Errors: the `ParseError` that it replied with."""
-    if "error" in head:
-        raise ParseError(str(head["error"]), reason=str(head["reason"]), remedy=str(head["remedy"]))
+def parse_reply(head: dict[str, Any], body: bytes) -> Reply:
+    """Return what a worker replied. Errors: `ValueError` for what no worker of ours writes."""
+    try:
+        memory = _typed(head["memory"], int)
+        return Reply(_error(head) if "error" in head else _parsed(head, body), memory)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"a reply that lacks {error}") from error
+
+
+def _error(head: dict[str, Any]) -> ParseError:
+    message, reason, remedy = (_typed(head[key], str) for key in ("error", "reason", "remedy"))
+    return ParseError(message, reason=reason, remedy=remedy)
+
+
+def _parsed(head: dict[str, Any], body: bytes) -> Parsed:
+    pages = [[_typed(number, int) for number in page] for page in head["pages"]]
+    headings = [
+        (_typed(level, int), _typed(title, str), _typed(at, int)) for level, title, at in head["headings"]
+    ]
     return Parsed(
         text=body.decode("utf-8"),
-        title=head["title"],
-        media_type=head["media_type"],
-        pages=tuple(Page(*page) for page in head["pages"]),
-        headings=tuple(Heading(*heading) for heading in head["headings"]),
+        title=_typed(head["title"], str),
+        media_type=_typed(head["media_type"], str),
+        pages=tuple(Page(*page) for page in pages),
+        headings=tuple(Heading(*heading) for heading in headings),
         metadata=_unpack_all(head["metadata"]),
-        warnings=tuple(head["warnings"]),
+        warnings=tuple(_typed(warning, str) for warning in head["warnings"]),
     )
+
+
+def _typed(value: Any, kind: type[Kind]) -> Kind:
+    if not isinstance(value, kind):
+        raise ValueError(f"{type(value).__name__} for {kind.__name__}")
+    return value
 
 
 def _pack(value: Scalar | tuple[Scalar, ...]) -> Any:
@@ -90,8 +125,16 @@ def _pack(value: Scalar | tuple[Scalar, ...]) -> Any:
 
 def _unpack(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_unpack(item) for item in value)
-    return datetime.fromisoformat(value["datetime"]) if isinstance(value, dict) else value
+        return tuple(_unpack_scalar(item) for item in value)
+    return _unpack_scalar(value)
+
+
+def _unpack_scalar(value: Any) -> Scalar:
+    if isinstance(value, dict):
+        return datetime.fromisoformat(value["datetime"])
+    if not isinstance(value, str | int | float):
+        raise ValueError(f"{type(value).__name__} as metadata")
+    return value
 
 
 def _unpack_all(packed: dict[str, Any]) -> Metadata:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import anyio
 
+from refdesk.addresses import without_users
 from refdesk.documents import Hit
 from refdesk.embedding.http import estimated_tokens
 from refdesk.embedding.parallel import in_order
@@ -46,11 +47,11 @@ class HttpReranker:
     ) -> None:
         self._server = server
         self._dialect = dialect
-        self._name = name
+        self._name = without_users(name)
         self._count = count
 
     def __repr__(self) -> str:
-        return f"HttpReranker({self._name!r}, {self._server.url!r})"
+        return f"HttpReranker({self._name!r}, {self._server.shown!r})"
 
     @property
     def name(self) -> str:
@@ -134,7 +135,7 @@ def unsigmoid(score: float) -> float:
 
 def _unusable(connection: Connection, what: str) -> RemoteError:
     return RemoteError(
-        f"The reranker at {connection.server.url} answered with {what}.",
+        f"The reranker at {connection.server.shown} answered with {what}.",
         retryable=False,
         remedy="Check that the URL is that of a reranking model.",
     )

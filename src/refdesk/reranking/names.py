@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from refdesk.addresses import without_users
 from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.errors import InputError, SettingsError
 from refdesk.plugins import load_late
@@ -37,7 +38,7 @@ def reranker_for(
         return _remote(kind, rest, os.environ if environ is None else environ)
     folder = Path(name).expanduser()
     if not name or not folder.is_dir():
-        raise InputError(f"Unknown reranker {name!r}; allowed are {KNOWN}.")
+        raise InputError(f"Unknown reranker {without_users(name)!r}; allowed are {KNOWN}.")
     late = load_late("refdesk.reranking.cross_encoder")  # brings onnxruntime, which servers do not need
     reranker: Reranker = late.open_cross_encoder(folder, cache=cache)
     return reranker

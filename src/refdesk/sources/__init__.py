@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from refdesk.documents import Metadata
 
@@ -35,6 +35,7 @@ class SourceFailure:
     """Beginning of the ids that could not be listed because of it; `prune` leaves documents with such ids."""
 
 
+@runtime_checkable
 class Source(Protocol):
     """List what there is to ingest."""
 

@@ -26,7 +26,7 @@ class Records:
     """List the records of a `.jsonl` file, line by line, or of the array in a `.json` file.
 
     A record's `source_id` is `prefix` and its id. Only with a prefix can this source tell its records from
-    others in the collection, so only then `--prune` removes those that are gone; as long as a record cannot be
+    others in the collection, so only then `--prune` removes those that are gone; while a record cannot be
     read it removes none, since any of them may be that one. A file that cannot be read is one failure.
     Errors: `SourceError` where there is no such file.
     """

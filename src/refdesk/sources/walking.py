@@ -8,7 +8,9 @@ from pathlib import Path, PurePosixPath
 from refdesk.sources.patterns import matches, matches_any
 
 SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "CVS", "__MACOSX"})
-"""Folders that are not entered, as are hidden ones and virtual environments."""
+"""Folders that are not entered, as are hidden ones."""
+MARKS = ("pyvenv.cfg", "control.sqlite")
+"""Files that mark a folder which is not entered: a virtual environment, a library of refdesk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +58,25 @@ def _walk(folder: Path, relative: PurePosixPath, selection: Selection, top: Path
         yield Problem(folder, "unreadable", f"The folder cannot be listed: {error.strerror}.")
         return
     for entry in entries:
-        path, below = folder / entry.name, relative / entry.name
+        below = relative / entry.name
         if selection.skips(below):
             continue
-        if entry.is_symlink():
-            yield from _link(path, below, selection, top)
-        elif entry.is_dir():
-            if entry.name not in SKIPPED_FOLDERS and not (path / "pyvenv.cfg").exists():
-                yield from _walk(path, below, selection, top)
-        elif entry.is_file() and selection.takes(below):
-            yield path
+        try:
+            yield from _entry(entry, folder / entry.name, below, selection, top)
+        except OSError as error:
+            yield Problem(folder / entry.name, "unreadable", f"It cannot be looked at: {error.strerror}.")
+
+
+def _entry(
+    entry: "os.DirEntry[str]", path: Path, below: PurePosixPath, selection: Selection, top: Path
+) -> Iterator[Path | Problem]:
+    if entry.is_symlink():
+        yield from _link(path, below, selection, top)
+    elif entry.is_dir():
+        if entry.name not in SKIPPED_FOLDERS and not any((path / mark).exists() for mark in MARKS):
+            yield from _walk(path, below, selection, top)
+    elif entry.is_file() and selection.takes(below):
+        yield path
 
 
 def _link(path: Path, below: PurePosixPath, selection: Selection, top: Path) -> Iterator[Problem]:

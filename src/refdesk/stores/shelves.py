@@ -61,7 +61,7 @@ def _unknown(name: str, known: Sequence[str]) -> NotFound:
     if nearest:
         remedy = f"Did you mean {nearest[0]!r}?"
     elif known:
-        remedy = f"There are: {', '.join(sorted(known))}."
+        remedy = f"There are: {', '.join(sorted(known))}. Name one, or set REFDESK_COLLECTION."
     else:
         remedy = "There is no collection yet; ingest something first: refdesk ingest PATH"
     return NotFound(f"There is no collection {name!r}.", remedy=remedy)

@@ -7,12 +7,13 @@
 A check returns when the store keeps the promise and raises `AssertionError` when it does not.
 """
 
-from refdesk.testing.stores import filtering, keywords, reading, remaking, writing
+from refdesk.testing.stores import filtering, keywords, reading, refusing, remaking, writing
 from refdesk.testing.stores.promise import Check, OpenStore
 
 CHECKS: tuple[Check, ...] = (
     *writing.CHECKS,
     *reading.CHECKS,
+    *refusing.CHECKS,
     *keywords.CHECKS,
     *filtering.CHECKS,
     *remaking.CHECKS,
