@@ -17,7 +17,7 @@ install: .venv/installed ## Create .venv with the locked dependencies and refdes
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	touch .venv/installed
 
-models: .venv/installed ## Fetch and verify the default embedding model (83 MB, once)
+models: .venv/installed ## Fetch and verify the default embedding model (91 MB, once)
 	$(PY) -m refdesk models pull
 
 demo: models ## Ingest real documents and ask three questions

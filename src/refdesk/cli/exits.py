@@ -22,7 +22,7 @@ class ExitCode(IntEnum):
 
     OK = 0, "Done. A refused answer or a search without hits is also done."
     ERROR = 1, "Failed; stderr has one line `error [code]: ...` that says what to do."
-    USAGE = 2, "The command line cannot be used: an unknown option, a missing argument, a wrong value."
+    USAGE = 2, "The command line cannot be used: an unknown option, a missing argument, a wrong option value."
     PARTLY = 3, "Ingestion went to its end, but some sources failed; the summary lists them."
     INTERRUPTED = 130, "Stopped by Ctrl-C; what was reported as stored is stored."
 
