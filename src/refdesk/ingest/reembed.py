@@ -12,7 +12,7 @@ import anyio.to_thread
 
 from refdesk.documents import Scope, document_id
 from refdesk.errors import NotFound, StoreError
-from refdesk.events import IngestEvent, IngestStarted, SourceFinished
+from refdesk.events import IngestEvent, IngestStarted, Outcome, SourceFinished
 from refdesk.ingest.batch import Batch, Writer
 from refdesk.ingest.prepare import Prepared, Recipe
 from refdesk.ingest.summary import Summary
@@ -120,5 +120,5 @@ class Reembedding:
         )
 
     def _tried(self, entry: Entry) -> SourceFinished:
-        outcome = "updated" if entry.source_id in self.made else "unchanged"
-        return SourceFinished(entry.source_id, outcome, entry.chunks)  # type: ignore[arg-type]
+        outcome: Outcome = "updated" if entry.source_id in self.made else "unchanged"
+        return SourceFinished(entry.source_id, outcome, entry.chunks)
