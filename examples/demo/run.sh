@@ -23,5 +23,5 @@ ask() {
 }
 ask python "How do I create a temporary directory that is removed automatically?"
 ask refdesk "What happens to files that vanished from a folder?"
-ask packages "Which package reads spreadsheets?"
+ask packages "Which package reads Excel files?"
 ask packages "Who won the football world cup in 1998?"
