@@ -102,7 +102,7 @@ def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run, llm: str)
     for args in (
         ("documents", "list"),
         ("documents", "show", "handbook/printer.md"),
-        ("documents", "show", "p\x1b[2J", "--collection", "evil"),
+        ("documents", "show", "evil.jsonl#p\x1b[2J", "--collection", "evil"),
         ("search", "printer burns paper"),
         ("ask", QUESTION, "--collection", "evil", "--llm", llm),
         ("search", "printer burns paper", "--json"),

@@ -61,7 +61,20 @@ def test_records_are_documents(run: Run, place: Path) -> None:
     Path("rows.json").write_text(json.dumps([{"key": "k1", "body": "A body of text."}]), "utf-8")
     as_json(run, "ingest", "rows.json", "--id-field", "key", "--text-field", "body")
     found = as_json(run, "documents", "list")
-    assert [one["source_id"] for one in found] == ["k1", "r0", "r1", "r2"]
+    ids = ["notes.jsonl#r0", "notes.jsonl#r1", "notes.jsonl#r2", "rows.json#k1"]
+    assert [one["source_id"] for one in found] == ids
+
+
+def test_prune_removes_the_records_that_a_file_lost(run: Run, place: Path) -> None:
+    for name in ("a.jsonl", "b.jsonl"):
+        rows = [{"id": number, "text": f"Record {number} of {name}."} for number in (1, 2)]
+        Path(name).write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    assert as_json(run, "ingest", "a.jsonl", "b.jsonl")["documents"] == 4
+    Path("a.jsonl").write_text('{"id": 1, "text": "Record 1 of a.jsonl."}\n{"id": 2, "te', "utf-8")
+    broken = run("ingest", "a.jsonl", "--prune", "--json")
+    assert json.loads(broken.stdout)["documents"] == 4
+    Path("a.jsonl").write_text('{"id": 1, "text": "Record 1 of a.jsonl."}', "utf-8")
+    assert as_json(run, "ingest", "a.jsonl", "--prune")["documents"] == 3
 
 
 def test_fields_without_a_file_of_records(run: Run) -> None:
