@@ -81,7 +81,7 @@ def check(library: Path, acknowledged: set[str]) -> tuple[int, int]:
         return len(records), len(hits)
 
 
-def main(files: int = 600, rounds: int = 10) -> None:
+def main(files: int = 1000, rounds: int = 10) -> None:
     randomly = random.Random(2)
     with tempfile.TemporaryDirectory() as scratch:
         folder, library = Path(scratch) / "files", Path(scratch) / "library"
@@ -89,7 +89,7 @@ def main(files: int = 600, rounds: int = 10) -> None:
         make_files(folder, files)
         acknowledged: set[str] = set()
         for number in range(1, rounds + 1):
-            told, ended = killed_run(library, folder, randomly.uniform(0.0, 6.0))
+            told, ended = killed_run(library, folder, randomly.uniform(1.0, 10.0))
             acknowledged |= told
             documents, chunks = check(library, acknowledged)
             print(
