@@ -14,7 +14,7 @@ from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecor
 from refdesk.embedding import Embedder
 from refdesk.errors import InputError
 from refdesk.events import AnswerEvent, Done, IngestEvent
-from refdesk.filters import And, Equals, Filter, In
+from refdesk.filters import Equals, Filters, as_filter
 from refdesk.ingest import Summary
 from refdesk.llm import LLM
 from refdesk.reranking import Reranker
@@ -26,7 +26,6 @@ from refdesk.sources.text import MediaType, Text
 from refdesk.stores import Failure
 
 Collections = str | Sequence[str] | None
-Filters = Filter | Mapping[str, Any] | None
 Path = str | PathLike[str]
 
 
@@ -254,27 +253,6 @@ class Desk:
     async def _document_id(self, name: str, collections: Collections) -> str:
         found = await self.documents(collections=collections, filters=Equals("source_id", name), limit=1)
         return found[0].document_id if found else name
-
-
-def as_filter(filters: Filters) -> Filter | None:
-    """Turn a mapping into a filter that wants all its keys: a list means one of its values.
-
-    Errors: `InputError` for anything that is neither.
-    """
-    if filters is None or isinstance(filters, Filter):
-        return filters
-    if not isinstance(filters, Mapping):
-        raise InputError(
-            f"Cannot filter by {filters!r}; allowed are a mapping such as {{'year': 2024}} and a Filter.",
-            remedy="refdesk.filters.parse_filter reads text such as 'year>=2024'.",
-        )
-    return And(tuple(_condition(key, value) for key, value in filters.items())) if filters else None
-
-
-def _condition(key: str, value: Any) -> Filter:
-    if isinstance(value, list | tuple | set | frozenset):
-        return In(key, tuple(value))
-    return Equals(key, value)
 
 
 @asynccontextmanager

@@ -29,7 +29,7 @@ class TextTokenizer:
     """The tokenizer of a model folder, with a prefix and the special tokens put around each text."""
 
     def __init__(self, file: Path, max_length: int) -> None:
-        self._tokenizer = _load(file)
+        self._tokenizer = load_tokenizer(file)
         self._max_length = max_length
         probe = self._tokenizer.encode(PROBE)
         text_at = [index for index, special in enumerate(probe.special_tokens_mask) if not special]
@@ -73,7 +73,8 @@ class TextTokenizer:
             ) from error
 
 
-def _load(file: Path) -> Tokenizer:
+def load_tokenizer(file: Path) -> Tokenizer:
+    """Read a tokenizer that neither cuts nor pads. Errors: `ModelError`."""
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # tokenizers raises nothing narrower

@@ -20,6 +20,7 @@ from refdesk.filters.language import (
     Operator,
     Or,
 )
+from refdesk.filters.mapping import Filters, as_filter
 from refdesk.filters.meaning import Record, check, matches
 
 __all__ = [
@@ -29,11 +30,13 @@ __all__ = [
     "Equals",
     "Exists",
     "Filter",
+    "Filters",
     "In",
     "Not",
     "Operator",
     "Or",
     "Record",
+    "as_filter",
     "check",
     "matches",
     "parse_filter",

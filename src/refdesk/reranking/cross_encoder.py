@@ -14,11 +14,11 @@ from typing import Any, Protocol
 import anyio
 import anyio.to_thread
 import numpy as np
-import onnxruntime
-from tokenizers import Tokenizer
 
 from refdesk.documents import Hit
+from refdesk.embedding.onnx import open_session
 from refdesk.embedding.parallel import in_order, processors
+from refdesk.embedding.tokenizer import load_tokenizer
 from refdesk.errors import ModelError
 from refdesk.models.cache import default_cache
 from refdesk.models.folder import exportable, read_folder
@@ -98,8 +98,8 @@ class OnnxPairModel:
     """A classifier graph on onnxruntime, one pair at a time so that a score depends on its pair alone."""
 
     def __init__(self, graph: Path, folder: Path, max_length: int) -> None:
-        self._tokenizer = _tokenizer(folder / "tokenizer.json")
-        self._session = _session(graph)
+        self._tokenizer = load_tokenizer(folder / "tokenizer.json")
+        self._session = open_session(graph)
         self._inputs = {one.name for one in self._session.get_inputs()}
         self._max_length = max_length
         self._types = _number(folder / "config.json", "type_vocab_size") != 1
@@ -159,27 +159,6 @@ def logit(row: Any) -> float:
     if not np.isfinite(value):
         raise ModelError("The reranker gave a score that is no number.", remedy="Check its weights.")
     return value
-
-
-def _tokenizer(file: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_file(str(file))
-    except Exception as error:  # tokenizers raises nothing narrower
-        raise ModelError(f"The tokenizer {str(file)!r} cannot be read: {error}.") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _session(graph: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # onnxruntime's errors share no public class
-        raise ModelError(f"The model graph {str(graph)!r} cannot be opened: {error}.") from error
 
 
 def longest_pair(folder: Path) -> int:
