@@ -51,7 +51,7 @@ class Settings:
     chunk_tokens: int = 0
     """Tokens of a chunk; 0 for as many as the embedder takes."""
     token_vectors: bool = False
-    """Keep token vectors at ingestion: reranking is fast, a chunk takes a byte per token and dimension more."""
+    """Keep token vectors: reranking is fast, a chunk takes a byte per token and dimension more."""
     password: str = field(default="", repr=False)
     """What opens encrypted files."""
     parse_seconds: float = 120.0
