@@ -7,10 +7,11 @@ import refdesk
 
 HEAVY = (
     "numpy",
-    "lancedb",
+    "lance",
     "pyarrow",
+    "onnx",
     "onnxruntime",
-    "pydantic",
+    "pydantic_ai",
     "typer",
     "rich",
     "httpx",
