@@ -149,5 +149,4 @@ ZONES: dict[Zone, str] = {
         "The evidence may only touch on the question. Pass on what fits and say that it is partial; "
         f"if nothing fits, write exactly: {ABSTENTION}"
     ),
-    "none": f"The evidence is not about the question. Write exactly: {ABSTENTION}",
 }
