@@ -1,13 +1,30 @@
-"""The words for what is answered: evidence, citations, answers."""
+"""The words for what is asked and answered: context, evidence, citations, answers, grounding."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
-from refdesk.documents import Hit
+from refdesk.documents import DEFAULT_COLLECTION, Hit
+from refdesk.errors import RefdeskError
+from refdesk.filters import Filter
+from refdesk.results import Results, merged
 
 Zone = Literal["none", "weak", "ok", "unknown"]
 """How far the evidence supports an answer; `unknown` where it could not be measured."""
+
+Decision = Literal["pass", "improve", "reject"]
+
+StepOutcome = Literal["done", "skipped", "stopped", "continued", "cancelled"]
+"""How a step ended: it worked, had nothing to do, failed and ended the run, failed and was passed over, or
+was broken off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Something that was said before, by the one who asks (`user`) or by the desk (`assistant`)."""
+
+    role: Literal["user", "assistant"]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +53,42 @@ class Citation:
     quote: str
 
 
+@dataclass(frozen=True, slots=True)
+class SpanSource:
+    """A chunk that a span of an answer draws on; `score` is the share of it that the chunk covers, 0 to 1."""
+
+    chunk_id: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroundedSpan:
+    """A span of an answer and how it was judged: `answer.text[start:end] == text`."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+    """0 to 1: how sure the judgement is that the span was found under."""
+    sources: tuple[SpanSource, ...] = ()
+    """Best first; empty where no chunk has anything of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounding:
+    """How far an answer is held by its evidence."""
+
+    score: float | None
+    """Share of the answer that the evidence holds, 0 to 1; None where it could not be checked."""
+    faithful_spans: tuple[GroundedSpan, ...] = ()
+    hallucinated_spans: tuple[GroundedSpan, ...] = ()
+    token_labels: tuple[int, ...] = ()
+    """Per token of a token-level grounder, 1 where it is not supported; empty for others."""
+    reason: str = ""
+    """Why it could not be checked."""
+    grounder: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """What was asked, what was answered, and on what ground."""
@@ -45,10 +98,160 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     zone: Zone = "unknown"
     refusal: str | None = None
-    """Why there is no answer: `nothing_found`, `below_threshold` or `abstained`; else None."""
+    """Why there is no answer: `nothing_found`, `below_threshold`, `abstained`, `screened`, `rejected`."""
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
-    """Seconds per stage."""
+    """Seconds per step."""
     model: str = ""
     """What wrote the text: a model string, or `extractive`."""
+    grounding: Grounding | None = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A draft of an answer that was judged unfounded, and what was wrong with it."""
+
+    answer: str
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a review decided about an answer, and why."""
+
+    decision: Decision
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What language models were asked for. Usages add up."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    """US dollars, 0 where no price is known."""
+    estimated: bool = False
+    """Whether tokens of some request were estimated, because the model did not tell them."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=self.cost + other.cost,
+            estimated=self.estimated or other.estimated,
+        )
+
+
+NO_USAGE = Usage()
+
+Measure = str | int | float | bool | None | tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What one step did."""
+
+    path: tuple[str, ...]
+    """Names from the pipeline down to the step: `("repeat", "2", "search")`."""
+    kind: str
+    outcome: StepOutcome
+    started: float
+    """Seconds since the run began."""
+    seconds: float
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    """The step's own: queries, hits, dropped and the like."""
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+    usage: Usage = NO_USAGE
+
+
+Searcher = Callable[[str, str], Awaitable[tuple[Hit, ...]]]
+"""Takes a query and a collection."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """The record of one question. Steps take one and return a changed one; nothing in it is ever altered."""
+
+    question: str
+    history: tuple[Turn, ...] = ()
+    """What was said before, oldest first."""
+    conversation: str = ""
+    """Under which name memory steps keep what was said; empty for no conversation."""
+    collections: tuple[str, ...] = (DEFAULT_COLLECTION,)
+    """Where to search; empty means nowhere, on purpose."""
+    filter: Filter | None = None
+    skip_retrieval: bool = False
+    gate_reasoning: str = ""
+    rewritten_query: str = ""
+    expanded_query: str = ""
+    sub_questions: tuple[str, ...] = ()
+    selection_reasoning: str = ""
+    results: tuple[Results, ...] = ()
+    """One per query and collection that was searched."""
+    searcher: Searcher | None = None
+    """What searched, with its options, so that later steps search the same way."""
+    queries_tried: tuple[str, ...] = ()
+    reason_iterations: int = 0
+    """Follow-up searches that were made."""
+    rerank_scores: Mapping[str, float] = field(default_factory=dict)
+    """Chunk id to the reranker's score."""
+    evidence: tuple[Evidence, ...] = ()
+    """What the answer is written from."""
+    distilled: str = ""
+    """Evidence as a context optimizer condensed it; empty where it is shown as it was found."""
+    zone: Zone = "unknown"
+    answer: Answer | None = None
+    corrections: tuple[Correction, ...] = ()
+    verdict: Verdict | None = None
+    citations: tuple[Citation, ...] = ()
+    grounding: Grounding | None = None
+    warnings: tuple[str, ...] = ()
+    error: RefdeskError | None = None
+    usage: Usage = NO_USAGE
+    trace: tuple[Trace, ...] = ()
+
+    def evolve(self, **changes: Any) -> Self:
+        """Return this context with some fields replaced."""
+        return replace(self, **changes)
+
+    def with_results(self, results: tuple[Results, ...]) -> Self:
+        """Return this context with other results; what was made of the old ones is dropped."""
+        return replace(self, results=results, evidence=(), distilled="")
+
+    @property
+    def query(self) -> str:
+        """The question as it was last rewritten or expanded."""
+        return self.expanded_query or self.rewritten_query or self.question
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """What retrieval searches for: sub-questions, else expanded or rewritten query, else question."""
+        return self.sub_questions or (self.query,)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        """The hits of all results, a chunk once, best first."""
+        return merged(self.results)
+
+    @property
+    def context_used(self) -> tuple[Evidence, ...]:
+        """The evidence, by another name."""
+        return self.evidence
+
+    @property
+    def correction_count(self) -> int:
+        return len(self.corrections)
+
+    def raise_for_error(self) -> Self:
+        """Raise the error that ended the run; return the context where there was none."""
+        if self.error is not None:
+            raise self.error
+        return self

@@ -11,14 +11,20 @@
     ├─ EmbeddingMismatch      embedding_mismatch   a collection made with another embedding space
     ├─ RemoteError            remote_failed        an HTTP model server; `.retryable`
     ├─ LLMError               llm_failed           a language model; `.retryable`
+    │  ├─ ContextTooLong      context_too_long     the prompt does not fit into the model's window
+    │  └─ ReplyUnreadable     reply_unreadable     a reply that is not the JSON that was asked for; `.reply`
+    ├─ PipelineError          pipeline_invalid     a pipeline that cannot run; `.problems`
+    ├─ StepError              step_failed          a step whose worker failed or returned nonsense; `.step`
+    ├─ LimitReached           limit_reached        a deadline or budget; `.kind`, `.limit`
     └─ StoreError             store_failed
        └─ StoreLocked         store_locked         another process is writing
 
 `code` is stable: the command line, the HTTP service and logs print it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import ClassVar
 
 
@@ -106,6 +112,71 @@ class LLMError(RefdeskError):
     def __init__(self, message: str, *, retryable: bool = False, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.retryable = retryable
+
+
+class ContextTooLong(LLMError):
+    """A prompt does not fit into the model's window."""
+
+    code = "context_too_long"
+
+
+class ReplyUnreadable(LLMError):
+    """A model's reply is not what was asked for, also after it was asked to repair it."""
+
+    code = "reply_unreadable"
+
+    def __init__(self, message: str, *, reply: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.reply = reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong with a pipeline, and where."""
+
+    position: str
+    """`3` for the third step, `3.1` for the first inside it; empty for the pipeline as a whole."""
+    step: str
+    """The step's name as it was written."""
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        where = f"step {self.position} ({self.step}): " if self.position else ""
+        return f"{where}{self.reason} {self.remedy}".rstrip()
+
+
+class PipelineError(RefdeskError):
+    """A pipeline cannot run. Nothing was run; `problems` has all that is wrong with it."""
+
+    code = "pipeline_invalid"
+
+    def __init__(self, problems: Sequence[Problem], *, name: str = "") -> None:
+        count = f"{len(problems)} problem{'s' if len(problems) != 1 else ''}"
+        lines = "".join(f"\n- {problem}" for problem in problems)
+        super().__init__(f"The pipeline{f' {name!r}' if name else ''} has {count}:{lines}")
+        self.problems = tuple(problems)
+
+
+class StepError(RefdeskError):
+    """A step failed: its worker raised, or returned what cannot be used."""
+
+    code = "step_failed"
+
+    def __init__(self, message: str, *, step: str, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.step = step
+
+
+class LimitReached(RefdeskError):
+    """A deadline or a budget ended the work. `limit` is in seconds or in the unit of the budget."""
+
+    code = "limit_reached"
+
+    def __init__(self, message: str, *, kind: str, limit: float, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
+        self.kind = kind
+        self.limit = limit
 
 
 class StoreError(RefdeskError):

@@ -1,9 +1,11 @@
 """What happens during long work, as values that the terminal, logs and streams read."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-from refdesk.context import Answer
+from refdesk.context import NO_USAGE, Answer, Citation, Context, Measure, StepOutcome, Usage
+from refdesk.errors import RefdeskError
 
 Outcome = Literal["added", "updated", "unchanged", "skipped", "failed", "removed"]
 """`skipped`: nothing to index in it (no text, or a format without text), which is no error."""
@@ -43,6 +45,61 @@ class Done:
     """The answer is complete."""
 
     answer: Answer
+    context: Context | None = None
+    """All that a pipeline noted on the way to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citations:
+    """The citations of the answer are checked."""
+
+    citations: tuple[Citation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepStarted:
+    """A step of a run began. `path` leads from the pipeline to the step."""
+
+    run_id: str
+    path: tuple[str, ...]
+    kind: str
+    facts: Mapping[str, Measure] = field(default_factory=dict)
+    """What the step is given, as telemetry may show it: counts and names, no texts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinished:
+    """A step ended well, had nothing to do (`skipped`), or was broken off (`cancelled`)."""
+
+    run_id: str
+    path: tuple[str, ...]
+    kind: str
+    outcome: StepOutcome
+    seconds: float
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    usage: Usage = NO_USAGE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFailed:
+    """A step failed; by its policy the run `stopped` or `continued`."""
+
+    run_id: str
+    path: tuple[str, ...]
+    kind: str
+    outcome: StepOutcome
+    seconds: float
+    error: RefdeskError
+    measures: Mapping[str, Measure] = field(default_factory=dict)
+    usage: Usage = NO_USAGE
 
 
 AnswerEvent = Token | Done
+"""What an answerer gives."""
+
+StepEvent = StepStarted | StepFinished | StepFailed
+
+Event = StepEvent | Token | Citations | Done
+"""What a run gives."""
+
+Sink = Callable[[Event], None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import anyio.to_thread
 
 from refdesk.errors import LLMError
-from refdesk.llm import Message
+from refdesk.llm import DEFAULTS, Message, Options
 
 TextFunction = Callable[[str], str | Awaitable[str]]
 """Takes the prompt, that is all messages joined by blank lines, and returns the reply."""
@@ -23,7 +23,9 @@ class FunctionLLM:
     def name(self) -> str:
         return f"function:{getattr(self.function, '__name__', type(self.function).__name__)}"
 
-    async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
+    async def stream(
+        self, messages: tuple[Message, ...], options: Options = DEFAULTS
+    ) -> AsyncGenerator[str, None]:
         prompt = "\n\n".join(message.text for message in messages)
         try:
             reply = await self._call(prompt)

@@ -15,7 +15,7 @@ import anyio.to_thread
 
 from refdesk.addresses import without_users
 from refdesk.errors import LLMError, MissingExtra
-from refdesk.llm import Message
+from refdesk.llm import DEFAULTS, Message, Options
 from refdesk.plugins import load_extra
 
 _EXTRAS = {"anthropic": "anthropic", "google": "google", "google-cloud": "google"}
@@ -46,7 +46,9 @@ class ModelLLM:
     def __repr__(self) -> str:
         return f"ModelLLM({self._shown!r})"
 
-    async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
+    async def stream(
+        self, messages: tuple[Message, ...], options: Options = DEFAULTS
+    ) -> AsyncGenerator[str, None]:
         for attempt in range(1, self.attempts + 1):
             started = False
             try:

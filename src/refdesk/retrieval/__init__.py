@@ -6,8 +6,8 @@
 - `results`: what a search returns, with the explanation of how it was found
 """
 
+from refdesk.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results
 from refdesk.retrieval.neighbours import widen
-from refdesk.retrieval.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results
 from refdesk.retrieval.search import CANDIDATES, search
 
 __all__ = [

@@ -10,9 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refdesk.documents import Hit
-
-RRF_K = 60
-"""With a small constant the first hit of a single list beats what two lists agree on."""
+from refdesk.results import RRF_K
 
 Scores = Mapping[str, float]
 """Chunk id to score."""

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from refdesk.errors import LLMError
-from refdesk.llm import Message
+from refdesk.llm import DEFAULTS, Message, Options
 
 Script = str | Sequence[str] | LLMError
 """A reply in one piece, in given pieces, or a failure."""
@@ -23,7 +23,9 @@ class ScriptedLLM:
     name: str = "scripted"
     asked: list[tuple[Message, ...]] = field(default_factory=list)
 
-    async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
+    async def stream(
+        self, messages: tuple[Message, ...], options: Options = DEFAULTS
+    ) -> AsyncGenerator[str, None]:
         reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
         self.asked.append(messages)
         if isinstance(reply, LLMError):

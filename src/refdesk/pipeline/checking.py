@@ -1,0 +1,150 @@
+"""What is wrong with a list of steps, all of it at once, before any of them runs."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from refdesk.errors import Problem
+from refdesk.pipeline.options import wrong_options
+
+if TYPE_CHECKING:
+    from refdesk.pipeline.step import Kind, Step
+
+Placed = tuple[str, "Step"]
+"""A step and its position, `3` or `3.1`."""
+
+NAMES: "dict[Kind, str]" = {
+    "retriever": "a step that searches, such as `search`",
+    "memory": "a memory step, such as `recall`",
+    "answer_generator": "a step that answers, such as `answer`",
+}
+
+
+def placed(steps: "Sequence[Step]", within: str = "") -> Iterator[Placed]:
+    """Yield all steps with their positions, those of inner blocks after the step that holds them."""
+    for number, step in enumerate(steps, 1):
+        position = f"{within}{number}"
+        yield position, step
+        for place, block in enumerate(step.blocks, 1):
+            inner = f"{position}." if len(step.blocks) == 1 else f"{position}.{'ab'[place - 1]}"
+            yield from placed(block, inner)
+
+
+def errors(steps: "Sequence[Step]") -> tuple[Problem, ...]:
+    """Return what keeps a pipeline from running, apart from models that are missing, in order of position."""
+    found = [
+        *(problem for place in placed(steps) for problem in _own(place)),
+        *_order(steps, set()),
+        *_repeated_ids(steps),
+    ]
+    found.sort(key=lambda problem: [part.zfill(4) for part in problem.position.split(".")])
+    return (*found, *_silent(steps))
+
+
+def missing_models(steps: "Sequence[Step]") -> tuple[Problem, ...]:
+    """Return a problem for each step that needs a language model of the run."""
+    return tuple(
+        Problem(
+            position=position,
+            step=step.label,
+            reason="It needs a language model, and none is configured.",
+            remedy="Set `llm`, or give the step one, or an implementation of its own.",
+        )
+        for position, step in placed(steps)
+        if step.needs_llm
+    )
+
+
+def remarks(steps: "Sequence[Step]") -> tuple[Problem, ...]:
+    """Return what should be looked at."""
+    everywhere = list(placed(steps))
+    return (
+        *(remark for place in everywhere for remark in _doubts(place)),
+        *_several(everywhere, "answer_generator", "answers", "Only the last one's answer is used."),
+        *_several(everywhere, "quality_gate", "reviews the answer", "One is usually enough."),
+    )
+
+
+def _own(place: Placed) -> Iterator[Problem]:
+    position, step = place
+    for reason, remedy in (*wrong_options(step), *step.problems()):
+        yield Problem(position=position, step=step.label, reason=reason, remedy=remedy)
+
+
+def _order(steps: "Sequence[Step]", seen: "set[Kind]", within: str = "") -> Iterator[Problem]:
+    """Yield what comes in a wrong order; adds the kinds of the steps to `seen`."""
+    for number, step in enumerate(steps, 1):
+        position = f"{within}{number}"
+        if step.required and not seen & set(step.required):
+            wanted = " or ".join(NAMES.get(kind, kind) for kind in step.required)
+            yield Problem(
+                position=position,
+                step=step.label,
+                reason=f"Nothing before it is {wanted}.",
+                remedy="Put one before it, or take this step out.",
+            )
+        if step.kind == "answer_generator" and "quality_gate" in seen:
+            yield Problem(
+                position=position,
+                step=step.label,
+                reason="It answers after a quality gate, so what it writes is reviewed by nothing.",
+                remedy="Put it before the gate.",
+            )
+        for place, block in enumerate(step.blocks, 1):
+            inner = f"{position}." if len(step.blocks) == 1 else f"{position}.{'ab'[place - 1]}"
+            yield from _order(block, seen, inner)
+        seen.add(step.kind)
+
+
+def _repeated_ids(steps: "Sequence[Step]") -> Iterator[Problem]:
+    named = [(position, step) for position, step in placed(steps) if step.id]
+    counts = Counter(step.id for _, step in named)
+    first: dict[str, str] = {}
+    for position, step in named:
+        if counts[step.id] > 1 and step.id in first:
+            yield Problem(
+                position=position,
+                step=step.name,
+                reason=f"Its id {step.id!r} is that of step {first[step.id]}.",
+                remedy="Give each step an id of its own, or none.",
+            )
+        first.setdefault(step.id, position)
+
+
+def _silent(steps: "Sequence[Step]") -> Iterator[Problem]:
+    if not any(step.kind == "answer_generator" for _, step in placed(steps)):
+        yield Problem(
+            position="",
+            step="",
+            reason="No step answers." if steps else "It has no steps.",
+            remedy="Add a step that answers, such as `answer`.",
+        )
+
+
+def _doubts(place: Placed) -> Iterator[Problem]:
+    position, step = place
+    if step.on_error == "fallback":
+        yield Problem(
+            position=position,
+            step=step.label,
+            reason="`on_error: fallback` is deprecated and means `continue`.",
+            remedy="Write `continue`.",
+        )
+    if step.on_error != "stop" and step.kind in ("answer_generator", "quality_gate", "input_gate"):
+        yield Problem(
+            position=position,
+            step=step.label,
+            reason="When it fails the run goes on, without what it is there for.",
+            remedy="Write `on_error: stop`.",
+        )
+
+
+def _several(everywhere: Sequence[Placed], kind: "Kind", does: str, remedy: str) -> Iterator[Problem]:
+    found = [(position, step) for position, step in everywhere if step.kind == kind]
+    for position, step in found[1:]:
+        yield Problem(
+            position=position,
+            step=step.label,
+            reason=f"It {does}, as step {found[0][0]} does.",
+            remedy=remedy,
+        )

@@ -1,0 +1,41 @@
+"""A language model whose requests are counted."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from refdesk.context import NO_USAGE, Usage
+from refdesk.evidence import estimate_tokens
+from refdesk.llm import DEFAULTS, LLM, Message, Options
+
+
+@dataclass(frozen=True, slots=True)
+class MeteredLLM:
+    """Passes requests on; reports what each cost, estimated where the model does not tell."""
+
+    llm: LLM
+    on_usage: Callable[[Usage], None]
+
+    @property
+    def name(self) -> str:
+        return self.llm.name
+
+    async def stream(
+        self, messages: tuple[Message, ...], options: Options = DEFAULTS
+    ) -> AsyncGenerator[str, None]:
+        told: list[Usage] = []
+
+        def tell(usage: Usage) -> None:
+            told.append(usage)
+            options.on_usage(usage)
+
+        length = 0
+        try:
+            async with aclosing(self.llm.stream(messages, replace(options, on_usage=tell))) as pieces:
+                async for piece in pieces:
+                    length += estimate_tokens(piece) - 1
+                    yield piece
+        finally:
+            asked = sum(estimate_tokens(message.text) for message in messages)
+            guess = Usage(requests=1, input_tokens=asked, output_tokens=length + 1, estimated=True)
+            self.on_usage(sum(told, NO_USAGE) if told else guess)

@@ -1,0 +1,36 @@
+"""The options of a step class as pydantic sees them: values of steps made in code are checked like YAML's."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
+
+if TYPE_CHECKING:
+    from refdesk.pipeline.step import Step
+
+
+adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+"""Takes a step class, returns what reads and checks its options."""
+
+
+def wrong_options(step: "Step") -> Iterator[tuple[str, str]]:
+    """Yield a reason and a remedy for each option whose value is not of its type or out of its bounds."""
+    values = {one.name: getattr(step, one.name) for one in fields(step) if one.init}
+    try:
+        adapter(type(step)).validate_python(values)
+    except ValidationError as error:
+        yield from reasons(error)
+
+
+def reasons(error: ValidationError) -> Iterator[tuple[str, str]]:
+    """Yield one reason and remedy per option, however many forms of it were tried."""
+    seen: set[str] = set()
+    for one in error.errors(include_url=False):
+        option = str(one["loc"][0]) if one["loc"] else ""
+        if option in seen:
+            continue
+        seen.add(option)
+        said = str(one.get("ctx", {}).get("error", "")) or f"is {one['input']!r:.60}: {one['msg']}"
+        yield f"Its option {option!r} {said.rstrip('.')}.", "Change the value, or leave the option out."
