@@ -6,51 +6,63 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from refdesk.blocking import BlockingDesk
     from refdesk.blocking import BlockingDesk as open  # noqa: N813
-    from refdesk.context import Answer, Citation, Evidence
+    from refdesk.configuration import load_pipeline
+    from refdesk.context import Answer, Citation, Context, Evidence, Grounding, Turn
     from refdesk.desk import Desk, aopen
     from refdesk.documents import Chunk, Collection, Document, DocumentRecord, Hit, Scope
-    from refdesk.errors import RefdeskError
-    from refdesk.events import AnswerEvent, Done, IngestEvent, Token
+    from refdesk.errors import PipelineError, RefdeskError
+    from refdesk.events import Done, Event, IngestEvent, Token
     from refdesk.ingest import Summary
-    from refdesk.retrieval import Results
+    from refdesk.pipeline import Pipeline, Run, Step
+    from refdesk.results import Results
     from refdesk.settings import Settings
 
 __version__ = "0.1.0"
 
 _HOME = {
     "blocking": ("BlockingDesk",),
-    "context": ("Answer", "Citation", "Evidence"),
+    "configuration": ("load_pipeline",),
+    "context": ("Answer", "Citation", "Context", "Evidence", "Grounding", "Turn"),
     "desk": ("Desk", "aopen"),
     "documents": ("Chunk", "Collection", "Document", "DocumentRecord", "Hit", "Scope"),
-    "errors": ("RefdeskError",),
-    "events": ("AnswerEvent", "Done", "IngestEvent", "Token"),
+    "errors": ("PipelineError", "RefdeskError"),
+    "events": ("Done", "Event", "IngestEvent", "Token"),
     "ingest": ("Summary",),
-    "retrieval": ("Results",),
+    "pipeline": ("Pipeline", "Run", "Step"),
+    "results": ("Results",),
     "settings": ("Settings",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names} | {"open": "blocking"}
 
 __all__ = [
     "Answer",
-    "AnswerEvent",
     "BlockingDesk",
     "Chunk",
     "Citation",
     "Collection",
+    "Context",
     "Desk",
     "Document",
     "DocumentRecord",
     "Done",
+    "Event",
     "Evidence",
+    "Grounding",
     "Hit",
     "IngestEvent",
+    "Pipeline",
+    "PipelineError",
     "RefdeskError",
     "Results",
+    "Run",
     "Scope",
     "Settings",
+    "Step",
     "Summary",
     "Token",
+    "Turn",
     "aopen",
+    "load_pipeline",
     "open",
 ]
 

@@ -11,7 +11,7 @@ from anyio.from_thread import start_blocking_portal
 from refdesk.desk import Desk, aopen
 from refdesk.desk.front import Path
 from refdesk.errors import InputError
-from refdesk.events import AnswerEvent
+from refdesk.events import Event
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -45,6 +45,9 @@ class BlockingDesk:
     reembed = _blocking(Desk.reembed)
     search = _blocking(Desk.search)
     ask = _blocking(Desk.ask)
+    run = _blocking(Desk.run)
+    step = _blocking(Desk.step)
+    start = _blocking(Desk.start)
     documents = _blocking(Desk.documents)
     document = _blocking(Desk.document)
     delete = _blocking(Desk.delete)
@@ -54,9 +57,9 @@ class BlockingDesk:
     delete_collection = _blocking(Desk.delete_collection)
     failures = _blocking(Desk.failures)
 
-    def stream(self, question: str, **options: Any) -> Iterator[AnswerEvent]:
+    def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """Give the events of an answer, see `Desk.stream`. Leaving the loop early stops the work."""
-        box: queue.SimpleQueue[AnswerEvent | None] = queue.SimpleQueue()
+        box: queue.SimpleQueue[Event | None] = queue.SimpleQueue()
 
         async def pump() -> None:
             try:

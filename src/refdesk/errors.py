@@ -140,10 +140,14 @@ class Problem:
     """The step's name as it was written."""
     reason: str
     remedy: str
+    line: int | None = None
+    """Line of the file, from 1."""
 
     def __str__(self) -> str:
-        where = f"step {self.position} ({self.step}): " if self.position else ""
-        return f"{where}{self.reason} {self.remedy}".rstrip()
+        line = f"line {self.line}" if self.line is not None else ""
+        step = f"step {self.position} ({self.step})" if self.position else ""
+        where = ", ".join(part for part in (step, line) if part)
+        return f"{where}{': ' if where else ''}{self.reason} {self.remedy}".rstrip()
 
 
 class PipelineError(RefdeskError):

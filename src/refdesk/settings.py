@@ -36,6 +36,10 @@ class Settings:
     `auto` for `maxsim` where the embedder gives token vectors, else `none`."""
     llm: str = ""
     """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
+    pipeline: str = "default"
+    """How questions are answered: a preset's name or a YAML file, see docs/configuration.md."""
+    seconds: float = 0.0
+    """Time limit for answering one question; 0 for none."""
     mode: Mode = "hybrid"
     """How to search: by `vector`, by `keyword`, or `hybrid` for both."""
     fusion: Fusion = "zscore"
@@ -95,6 +99,7 @@ LEAST: Mapping[str, float] = {
     "evidence": 1,
     "candidates": 1,
     "rerank_depth": 1,
+    "seconds": 0,
     "parse_seconds": 1,
     "parse_megabytes": 256,
 }

@@ -1,7 +1,5 @@
-"""`refdesk ask`: an answer as it is written, then its sources."""
+"""`refdesk ask`: an answer as it is written, then its sources, then how it came about."""
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,12 +7,13 @@ import typer
 from refdesk.cli.answers import show_answer, show_sources
 from refdesk.cli.conditions import joined
 from refdesk.cli.options import Collections, Filters, ModeChoice, Question, TopK
-from refdesk.cli.records import answer_record
+from refdesk.cli.records import answer_record, run_record
 from refdesk.cli.session import Session, command
 from refdesk.cli.terminal import Wrapping
+from refdesk.cli.traces import show_trace
 
 if TYPE_CHECKING:
-    from refdesk.events import AnswerEvent
+    from refdesk.events import Event
 
 LLMString = Annotated[
     str | None,
@@ -22,10 +21,16 @@ LLMString = Annotated[
         "--llm", metavar="MODEL", help="Model string such as openai:gpt-5-mini, else the settings' one."
     ),
 ]
+PipelineName = Annotated[
+    str | None,
+    typer.Option("--pipeline", metavar="NAME|FILE", help="A preset or a YAML file, else the settings' one."),
+]
+Seconds = Annotated[float | None, typer.Option("--seconds", help="Time limit, else the settings' one.")]
 Stream = Annotated[
     bool | None,
     typer.Option("--stream/--no-stream", help="Show the answer while it is written, as on a terminal."),
 ]
+ShowTrace = Annotated[bool, typer.Option("--trace", help="Show on stderr what every step did.")]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -41,37 +46,59 @@ async def ask(
     mode: ModeChoice = None,
     filters: Filters = None,
     llm: LLMString = None,
+    pipeline: PipelineName = None,
+    seconds: Seconds = None,
     stream: Stream = None,
+    trace: ShowTrace = False,
 ) -> None:
     """Answer a question with citations, or say why not."""
+    from refdesk.desk import answered
+
     if session.json and stream:
         raise typer.BadParameter("it cannot be used with --json.", param_hint="--stream")
-    filter = joined(filters)
+    streams = not session.json and (session.out.is_terminal if stream is None else stream)
+    shown = _Shown(session)
     async with session.desk() as desk:
-        if not session.json and (session.out.is_terminal if stream is None else stream):
-            events = desk.stream(
-                question, collections=collections, mode=mode, top_k=top_k, filters=filter, llm=llm
-            )
-            await _show_stream(session, events)
-            return
-        answer = await desk.ask(
-            question, collections=collections, mode=mode, top_k=top_k, filters=filter, llm=llm
+        context = await desk.run(
+            pipeline,
+            question,
+            collections=collections,
+            mode=mode,
+            top_k=top_k,
+            filters=joined(filters),
+            llm=llm,
+            seconds=seconds,
+            on_event=shown if streams else None,
         )
+    if streams:
+        shown.end()
+    if trace and not session.json:
+        show_trace(session, context)
+    answer = answered(context)
     if session.json:
-        session.print_json(answer_record(answer))
+        session.print_json({**answer_record(answer), **run_record(context)})
+    elif streams:
+        show_sources(session, answer)
     else:
         show_answer(session, answer)
 
 
-async def _show_stream(session: Session, events: "AsyncGenerator[AnswerEvent, None]") -> None:
-    from refdesk.events import Token
+class _Shown:
+    """Prints the pieces of an answer as they come."""
 
-    wrapping = Wrapping(session.out.width if session.out.is_terminal else 0)
-    async with aclosing(events):
-        async for event in events:
-            if isinstance(event, Token):
-                session.out.file.write(wrapping.feed(event.text))
-                session.out.file.flush()
-            else:
-                session.out.file.write(wrapping.flush() + "\n")
-                show_sources(session, event.answer)
+    def __init__(self, session: Session) -> None:
+        self._out = session.out.file
+        self._wrapping = Wrapping(session.out.width if session.out.is_terminal else 0)
+        self._begun = False
+
+    def __call__(self, event: "Event") -> None:
+        from refdesk.events import Token
+
+        if isinstance(event, Token):
+            self._begun = True
+            self._out.write(self._wrapping.feed(event.text))
+            self._out.flush()
+
+    def end(self) -> None:
+        if self._begun:
+            self._out.write(self._wrapping.flush() + "\n")

@@ -11,7 +11,7 @@ from math import isfinite
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from refdesk.context import Answer
+from refdesk.context import Answer, Context
 from refdesk.documents import Hit
 
 if TYPE_CHECKING:
@@ -64,6 +64,12 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "answer": answer.text,
         **{name: plain(getattr(answer, name)) for name in names},
     }
+
+
+def run_record(context: Context) -> dict[str, Any]:
+    """Return what a run used and did, step by step in the order in which they began."""
+    steps = sorted(context.trace, key=lambda one: one.started)
+    return {"usage": plain(context.usage), "trace": [plain(one) for one in steps]}
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:

@@ -1,102 +1,114 @@
-"""One question, from search to checked answer."""
+"""One question through a pipeline: what a run is given, and the answer that comes of it."""
 
-import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from refdesk.context import Evidence
+from refdesk.context import Answer, Context, Trace, Turn, Zone
+from refdesk.desk.calls import CallServices
 from refdesk.desk.services import Services
-from refdesk.documents import Hit, Pages, Scope
-from refdesk.errors import InputError, ModelError, RemoteError
-from refdesk.events import AnswerEvent, Done
-from refdesk.evidence import number_hits
-from refdesk.filters import Filter
-from refdesk.llm import LLM
-from refdesk.retrieval import search
+from refdesk.errors import InputError
+from refdesk.events import Sink
+from refdesk.filters import Filters, as_filter
+from refdesk.pipeline import LLMValue, Pipeline, Run, Step
 from refdesk.settings import Settings
-from refdesk.stores import Reader
+
+ALL = "all"
+Collections = str | Sequence[str] | None
+History = Sequence[Turn | Mapping[str, str] | tuple[str, str]]
 
 
-@dataclass(slots=True)
-class Course:
-    """What is noted while a question is worked on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What a call changes of a run."""
 
-    timings: dict[str, float] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    degraded: bool = False
-    """Whether a stage failed that the zone depends on."""
+    settings: Settings
+    llm: LLMValue = None
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.timings[stage] = time.perf_counter() - began
+    def run(self, services: Services, sinks: Sequence[Sink] = ()) -> Run:
+        return Run(
+            services=CallServices(desk=services, settings=self.settings, given=self.llm),
+            sinks=tuple(sinks),
+            deadline=self.settings.seconds or math.inf,
+        )
 
 
-async def ask(
+async def begin(
     services: Services,
     settings: Settings,
     question: str,
-    scope: Scope,
-    filter: Filter | None,
-    llm: "str | LLM | Callable[..., Any] | None",
-) -> AsyncGenerator[AnswerEvent, None]:
-    """Give the events of an answer; the last one carries timings and warnings of all stages.
-
-    Errors: those of the parts. Only reranking degrades: where its model fails, the order of retrieval stands,
-    a warning says so, and the zone is unknown.
-    """
+    *,
+    collections: Collections,
+    filters: Filters,
+    history: History,
+    conversation: str,
+) -> Context:
+    """Return the context that a run begins with. Errors: `InputError`, `NotFound`."""
     if not isinstance(question, str) or not question.strip():
         raise InputError(f"The question is {question!r}; it has to be text that is not blank.")
-    course = Course()
-    answerer = await services.answerer(llm if llm is not None else settings.llm)
-    with course.timed("open"):
-        reader, embedder = await services.searchable(scope)
-    with course.timed("search"):
-        results = await search(
-            reader,
-            embedder,
-            question,
-            mode=settings.mode,
-            fusion=settings.fusion,
-            top_k=max(settings.rerank_depth, settings.evidence),
-            candidates=settings.candidates,
-            filter=filter,
+    return Context(
+        question=question,
+        history=tuple(_turn(one) for one in history),
+        conversation=conversation,
+        collections=await _named(services, settings, collections),
+        filter=as_filter(filters),
+    )
+
+
+async def _named(services: Services, settings: Settings, collections: Collections) -> tuple[str, ...]:
+    if collections == ALL:
+        return tuple(one.name for one in await (await services.store()).collections())
+    if collections is None:
+        return (settings.collection,)
+    return (collections,) if isinstance(collections, str) else tuple(collections)
+
+
+def _turn(given: Any) -> Turn:
+    """Read a turn: a `Turn`, `("user", text)`, or the mapping of chat APIs with role and content."""
+    role, text = "", None
+    if isinstance(given, Turn):
+        role, text = given.role, given.text
+    elif isinstance(given, Mapping):
+        role, text = given.get("role", ""), given.get("content", given.get("text"))
+    elif isinstance(given, tuple) and len(given) == 2:
+        role, text = given
+    if role not in ("user", "assistant") or not isinstance(text, str):
+        raise InputError(
+            f"The history has {given!r:.100}; a turn has a role, user or assistant, and a text.",
+            remedy="Write ('user', 'What ...?') or {'role': 'user', 'content': 'What ...?'}.",
         )
-    with course.timed("rerank"):
-        hits = await _reranked(services, reader, question, results.hits, course)
-    evidence = number_hits(hits[: settings.evidence])
-    pages = await _pages(reader, evidence)
-    began = time.perf_counter()
-    async with aclosing(answerer.stream(question, evidence, pages=pages)) as events:
-        async for event in events:
-            course.timings["answer"] = time.perf_counter() - began
-            yield _completed(event, course) if isinstance(event, Done) else event
+    return Turn("user" if role == "user" else "assistant", text)
 
 
-async def _reranked(
-    services: Services, reader: Reader, question: str, hits: Sequence[Hit], course: Course
-) -> tuple[Hit, ...]:
-    try:
-        return await services.rerank(reader, question, hits)
-    except (ModelError, RemoteError) as error:
-        course.warnings.append(f"Reranking failed, the order of retrieval stands: {error}")
-        course.degraded = True
-        return tuple(hits)
+def as_pipeline(given: Any, load: Any) -> Pipeline:
+    """Return a pipeline for a pipeline, a step, a preset's name or a file."""
+    if isinstance(given, Pipeline):
+        return given
+    if isinstance(given, Step):
+        return Pipeline((given,))
+    loaded: Pipeline = load(given)
+    return loaded
 
 
-async def _pages(reader: Reader, evidence: Sequence[Evidence]) -> Pages:
-    """Read the pages of documents that have some, so that a citation names the page of its quote."""
-    paged = {item.hit.chunk.document_id for item in evidence if item.hit.chunk.page is not None}
-    return {name: (await reader.document(name)).pages for name in paged}
+def answered(context: Context) -> Answer:
+    """Return the answer of a run with all that was noted on the way. Errors: the run's own."""
+    answer = context.raise_for_error().answer
+    assert answer is not None, "A pipeline that may run has a step that answers."
+    return replace(
+        answer,
+        zone=_zone(answer, context.trace),
+        warnings=tuple(dict.fromkeys((*context.warnings, *answer.warnings))),
+        timings=_timings(context.trace),
+    )
 
 
-def _completed(done: Done, course: Course) -> Done:
-    timings = {**course.timings, "total": sum(course.timings.values())}
-    answer = done.answer
-    zone = "unknown" if course.degraded and answer.zone != "none" else answer.zone
-    return Done(replace(answer, zone=zone, warnings=(*course.warnings, *answer.warnings), timings=timings))
+def _zone(answer: Answer, trace: Sequence[Trace]) -> Zone:
+    """Return the zone, unknown where a step failed that it depends on."""
+    failed = any(one.kind == "context_optimizer" and one.outcome == "continued" for one in trace)
+    return "unknown" if failed and answer.zone != "none" else answer.zone
+
+
+def _timings(trace: Sequence[Trace]) -> Mapping[str, float]:
+    seconds = {one.path[0]: one.seconds for one in trace if len(one.path) == 1}
+    return {**seconds, "total": sum(seconds.values())}

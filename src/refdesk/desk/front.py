@@ -1,43 +1,36 @@
 """`Desk`: hand it documents, ask it questions. Async; `refdesk.blocking` derives its blocking twin."""
 
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from os import PathLike
 from typing import Any
 
-from refdesk.context import Answer
-from refdesk.desk.asking import ask
+from refdesk.desk.asking import Collections
+from refdesk.desk.questions import Questions
 from refdesk.desk.services import Services
-from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata, Mode, Scope
+from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata
 from refdesk.embedding import Embedder
 from refdesk.errors import InputError
-from refdesk.events import AnswerEvent, Done, IngestEvent
+from refdesk.events import IngestEvent
 from refdesk.filters import Equals, Filters, as_filter
 from refdesk.ingest import Summary
-from refdesk.llm import LLM
+from refdesk.pipeline import Step
 from refdesk.reranking import Reranker
-from refdesk.retrieval import Fusion, Results, search, widen
 from refdesk.settings import Settings
 from refdesk.sources import Source
 from refdesk.sources.files import Files
 from refdesk.sources.text import MediaType, Text
 from refdesk.stores import Failure
 
-Collections = str | Sequence[str] | None
 Path = str | PathLike[str]
 
 
-class Desk:
+class Desk(Questions):
     """A library of documents and the calls on it. Make one with `aopen`."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
-
-    @property
-    def settings(self) -> Settings:
-        return self.services.settings
 
     @property
     def root(self) -> str:
@@ -104,88 +97,6 @@ class Desk:
         """
         return await self.services.reembed(collection or self.settings.collection, on_event)
 
-    async def search(
-        self,
-        question: str,
-        *,
-        collections: Collections = None,
-        mode: Mode | None = None,
-        fusion: Fusion | None = None,
-        top_k: int | None = None,
-        filters: Filters = None,
-        rerank: bool = False,
-        neighbours: int = 0,
-    ) -> Results:
-        """Find chunks, best first, with an explanation of how they were found.
-
-        `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
-        `rerank` reorders the best hits (setting `rerank_depth`); those behind them keep their order.
-        `neighbours` puts so many chunks before and after each hit, without rank or score, in reading order.
-        """
-        wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
-        reader, embedder = await self.services.searchable(self._scope(collections))
-        depth = max(wanted.top_k, wanted.rerank_depth) if rerank else wanted.top_k
-        results = await search(
-            reader,
-            embedder,
-            question,
-            mode=wanted.mode,
-            fusion=wanted.fusion,
-            top_k=depth,
-            candidates=max(depth, wanted.candidates),
-            filter=as_filter(filters),
-        )
-        hits = results.hits
-        if rerank:
-            best, rest = hits[: wanted.rerank_depth], hits[wanted.rerank_depth :]
-            ordered = (*await self.services.rerank(reader, question, best), *rest)
-            hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(ordered[: wanted.top_k], 1))
-        if neighbours:
-            hits = await widen(reader, hits, before=neighbours, after=neighbours)
-        return replace(results, hits=hits)
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        collections: Collections = None,
-        mode: Mode | None = None,
-        top_k: int | None = None,
-        filters: Filters = None,
-        llm: "str | LLM | Callable[..., Any] | None" = None,
-    ) -> Answer:
-        """Answer from the documents, with checked citations, or refuse with a reason.
-
-        `top_k` is how many hits are read as evidence.
-        Errors: `NotFound`, `ModelError`, `LLMError`, `StoreError`.
-        """
-        events = self.stream(
-            question, collections=collections, mode=mode, top_k=top_k, filters=filters, llm=llm
-        )
-        async with aclosing(events):
-            async for event in events:
-                if isinstance(event, Done):
-                    return event.answer
-        raise AssertionError("A stream of an answer ends with Done.")
-
-    async def stream(
-        self,
-        question: str,
-        *,
-        collections: Collections = None,
-        mode: Mode | None = None,
-        top_k: int | None = None,
-        filters: Filters = None,
-        llm: "str | LLM | Callable[..., Any] | None" = None,
-    ) -> AsyncGenerator[AnswerEvent, None]:
-        """Answer as `ask` does, giving `Token` events while the text is written and `Done` at the end."""
-        wanted = self._settings(mode=mode, evidence=top_k)
-        scope = self._scope(collections)
-        events = ask(self.services, wanted, question, scope, as_filter(filters), llm)
-        async with aclosing(events):
-            async for event in events:
-                yield event
-
     async def documents(
         self,
         *,
@@ -240,16 +151,6 @@ class Desk:
         """Return paths as a source; their ids are relative to the folder that holds the library."""
         return Files(paths, glob=glob, root=self.root)
 
-    def _settings(self, **options: Any) -> Settings:
-        return self.settings.merged(
-            {key: value for key, value in options.items() if value is not None}, "the call"
-        )
-
-    def _scope(self, collections: Collections) -> Scope:
-        if collections is None:
-            return Scope((self.settings.collection,))
-        return Scope((collections,) if isinstance(collections, str) else tuple(collections))
-
     async def _document_id(self, name: str, collections: Collections) -> str:
         found = await self.documents(collections=collections, filters=Equals("source_id", name), limit=1)
         return found[0].document_id if found else name
@@ -261,10 +162,13 @@ async def aopen(
     *,
     embedder: str | Embedder | None = None,
     reranker: str | Reranker | None = None,
+    steps: Sequence[type[Step]] = (),
+    workers: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> AsyncIterator[Desk]:
     """Open a library folder for async code. Options are the fields of `Settings`; parts may be objects.
 
+    `steps` and `workers` are steps and implementations of your own that pipeline files may name.
     The folder is made at the first write; models are loaded when they are first needed.
     """
     given = {"embedder": embedder, "reranker": reranker, "library": library}
@@ -277,7 +181,7 @@ async def aopen(
         else:
             objects[name] = value
     settings = Settings.load(options)
-    services = Services(settings=settings, built=objects)
+    services = Services(settings=settings, built=objects, steps=tuple(steps), workers=workers or {})
     try:
         yield Desk(services)
     finally:

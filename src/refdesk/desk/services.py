@@ -1,6 +1,6 @@
 """Settings to the services of a desk, each built when it is first needed."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,8 +10,9 @@ import anyio.to_thread
 
 from refdesk.answering import Answerer
 from refdesk.answering.extractive import ExtractiveAnswerer
-from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.chunking import Chunker
+from refdesk.conversations import Conversations
+from refdesk.conversations.memory import MemoryConversations
 from refdesk.documents import Hit, Scope
 from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.embedding.names import embedder_for
@@ -19,10 +20,9 @@ from refdesk.errors import SettingsError
 from refdesk.events import IngestEvent
 from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
 from refdesk.ingest.batch import Writer
-from refdesk.llm import LLM
-from refdesk.llm.names import llm_for
 from refdesk.parsing import ParseLimits
 from refdesk.parsing.pool import ParserPool
+from refdesk.pipeline import Step
 from refdesk.reranking import Reranker
 from refdesk.reranking.names import reranker_for
 from refdesk.settings import Settings
@@ -41,7 +41,12 @@ class Services:
     settings: Settings
     built: dict[str, object] = field(default_factory=dict)
     """Parts by name; what is in it from the start is used instead of what the settings name."""
+    steps: tuple[type[Step], ...] = ()
+    """Steps of the user's own that pipeline files may name."""
+    workers: Mapping[str, Any] = field(default_factory=dict)
+    """Implementations of the user's own that pipeline files may name."""
     lock: anyio.Lock = field(default_factory=anyio.Lock)
+    conversations: Conversations = field(default_factory=MemoryConversations)
 
     async def store(self) -> Store:
         """Return the store for reading. Errors: `NotFound` where the library does not exist yet."""
@@ -53,10 +58,14 @@ class Services:
 
     async def searchable(self, scope: Scope) -> tuple[Reader, Embedder]:
         """Return a reader and the embedder. Errors: `EmbeddingMismatch` for a collection of another space."""
+        await self.check_space(scope.collections)
+        return await self.reader(scope), await self.embedder()
+
+    async def check_space(self, collections: Sequence[str]) -> None:
+        """Refuse collections of another embedding space. Errors: `EmbeddingMismatch`, `NotFound`."""
         store, embedder = await self.store(), await self.embedder()
-        for name in scope.collections:
+        for name in collections:
             mismatch(await store.collection(name), str(embedder.fingerprint))
-        return await store.reader(scope), embedder
 
     async def writable_store(self, *, make: bool = True) -> Store:
         """Return the store for writing; a missing library is made, or with `make=False` is `NotFound`."""
@@ -79,9 +88,14 @@ class Services:
     def _cache(self) -> Path | None:
         return Path(self.settings.cache) if self.settings.cache else None
 
-    async def reranker(self, reader: Reader) -> Reranker | None:
-        """Return the reranker, None for `none`. `maxsim` reads through the reader, so each gets its own."""
-        embedder, name, cache = await self.embedder(), self.settings.reranker, self._cache
+    async def reranker(self, reader: Reader, named: str = "") -> Reranker | None:
+        """Return the named reranker, else the settings' one, None for `none`.
+
+        `maxsim` reads through the reader, so each reader gets its own.
+        """
+        if not named and "reranker" in self.built:
+            return self.built["reranker"]  # type: ignore[return-value]
+        embedder, name, cache = await self.embedder(), named or self.settings.reranker, self._cache
         if name == "auto":
             name = "maxsim" if isinstance(embedder, TokenEmbedder) else "none"
 
@@ -91,18 +105,15 @@ class Services:
         async def load() -> Reranker | None:
             return await anyio.to_thread.run_sync(make)
 
-        loaded_once = "reranker" in self.built or name != "maxsim"
-        return await self._once("reranker", load) if loaded_once else make()
+        return make() if name == "maxsim" else await self._once(f"reranker {name}", load)
 
     async def rerank(self, reader: Reader, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
         """Reorder hits; without a reranker they keep their order. Errors: `ModelError`, `RemoteError`."""
         reranker = await self.reranker(reader)
         return tuple(hits) if reranker is None or not hits else await reranker.rerank(question, hits)
 
-    async def answerer(self, llm: str | LLM | Callable[..., Any]) -> Answerer:
-        """Return what writes answers: a language model, or the extractive answerer where none is named."""
-        if llm:
-            return GeneratedAnswerer(llm=llm_for(llm))
+    async def extractive(self) -> Answerer:
+        """Return the answerer that needs no language model."""
         embedder = await self.embedder()
 
         async def build() -> ExtractiveAnswerer:

@@ -1,13 +1,16 @@
 """The options of a step class as pydantic sees them: values of steps made in code are checked like YAML's."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
 
 if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
     from refdesk.pipeline.step import Step
 
 
@@ -21,16 +24,25 @@ def wrong_options(step: "Step") -> Iterator[tuple[str, str]]:
     try:
         adapter(type(step)).validate_python(values)
     except ValidationError as error:
-        yield from reasons(error)
+        yield from reasons(error, [one.name for one in fields(step) if one.init])
 
 
-def reasons(error: ValidationError) -> Iterator[tuple[str, str]]:
+def reasons(error: ValidationError, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield one reason and remedy per option, however many forms of it were tried."""
     seen: set[str] = set()
     for one in error.errors(include_url=False):
         option = str(one["loc"][0]) if one["loc"] else ""
-        if option in seen:
-            continue
-        seen.add(option)
-        said = str(one.get("ctx", {}).get("error", "")) or f"is {one['input']!r:.60}: {one['msg']}"
-        yield f"Its option {option!r} {said.rstrip('.')}.", "Change the value, or leave the option out."
+        if option not in seen:
+            seen.add(option)
+            yield _reason(option, one, known)
+
+
+def _reason(option: str, one: "ErrorDetails", known: Sequence[str]) -> tuple[str, str]:
+    if one["type"] == "unexpected_keyword_argument":
+        near = get_close_matches(option, known, 1)
+        hint = f"Did you mean {near[0]!r}?" if near else f"Its options: {', '.join(sorted(known))}."
+        return f"It has no option {option!r}.", hint
+    if one["type"] == "missing":
+        return f"Its option {option!r} is missing.", "Give it."
+    said = str(one.get("ctx", {}).get("error", "")) or f"is {one['input']!r:.60}: {one['msg']}"
+    return f"Its option {option!r} {said.rstrip('.')}.", "Change the value, or leave the option out."

@@ -40,7 +40,7 @@ async def _call(function: Callable[..., Any], options: Mapping[str, Any], *given
     calling = function if inspect.isroutine(function) else type(function).__call__
     if inspect.iscoroutinefunction(calling):
         return await called()
-    result = await anyio.to_thread.run_sync(called)
+    result = await anyio.to_thread.run_sync(called, abandon_on_cancel=True)
     return await result if inspect.isawaitable(result) else result
 
 

@@ -1,8 +1,10 @@
 """`rewrite`: what was said in a conversation to a query that finds something."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
+
+from pydantic import Field
 
 from refdesk.context import Context
 from refdesk.evidence import evidence_block, number_hits
@@ -12,7 +14,7 @@ from refdesk.llm.replies import without_thoughts
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
-from refdesk.steps.results import one_line
+from refdesk.steps.results import LONGEST_QUERY, one_line
 
 
 class Rewriter(Protocol):
@@ -28,7 +30,9 @@ RewriteFunction = Callable[[str], str | Awaitable[str]]
 class Rewrite(Step):
     """Turn what somebody says into a clear search query: no greetings and fillers, all names and terms.
 
-    With `after_retrieval` the query is sharpened by the first hits. It returns a query, never an answer.
+    It works on the query as it is so far, such as that of `condense`, and takes its place. With
+    `after_retrieval` the first hits sharpen the query, and sub-questions are given up for it. It returns a
+    query, never an answer: one line, at most 300 characters or twice the query that it was given.
     """
 
     kind: ClassVar[Kind] = "query_optimizer"
@@ -39,15 +43,18 @@ class Rewrite(Step):
     asks_llm: ClassVar[bool] = True
     leaves: ClassVar[str] = "The query as it was."
 
-    rewriter: Annotated[Rewriter | type[Rewriter] | RewriteFunction | None, WorkerOption("rewrite")] = None
+    rewriter: Annotated[
+        Rewriter | type[Rewriter] | tuple[Any, Mapping[str, Any]] | RewriteFunction | None,
+        WorkerOption("rewrite"),
+    ] = None
     """An implementation of your own."""
     prompt: Annotated[Prompt | None, PromptOption(("question", "hits"))] = None
-    """A prompt of your own, for the question; with `after_retrieval` also for the first hits."""
+    """A prompt of your own, for the query as it is so far; with `after_retrieval` also for the first hits."""
     llm: Annotated[LLMValue, ModelOption()] = None
     """Another language model than the run's."""
     after_retrieval: bool = False
     """Use the first hits, and replace the query that found them."""
-    hits: int = 5
+    hits: Annotated[int, Field(ge=1)] = 5
     """How many hits `after_retrieval` shows to the model."""
     on_error: OnError = "continue"
 
@@ -58,30 +65,34 @@ class Rewrite(Step):
     def skips(self, context: Context) -> str:
         return "retrieval is skipped" if context.skip_retrieval else ""
 
+    def problems(self) -> Iterator[tuple[str, str]]:
+        if isinstance(self.prompt, str) and "{hits}" in self.prompt and not self.after_retrieval:
+            yield "Its `prompt` shows {hits}, and there are none before retrieval.", "Set `after_retrieval`."
+
     async def __call__(self, context: Context, run: Run) -> Context:
         if self.rewriter is not None:
-            written = await self.work(context.question)
+            query = one_line(await self.work(context.query), self, "query")
         else:
-            written = without_thoughts(await complete(run.model(self.llm), self._messages(context)))
-        query = one_line(written, self, "query")
+            reply = without_thoughts(await complete(run.model(self.llm), self._messages(context)))
+            query = one_line(reply, self, "query", max(300, min(2 * len(context.query), LONGEST_QUERY)))
         run.measure(query=query)
-        if self.after_retrieval:
-            return context.evolve(rewritten_query=query, expanded_query="", sub_questions=())
-        return context.evolve(rewritten_query=query)
+        rewritten = context.evolve(rewritten_query=query, expanded_query="")
+        return rewritten.evolve(sub_questions=()) if self.after_retrieval else rewritten
 
     def _messages(self, context: Context) -> tuple[Message, ...]:
         if self.prompt is not None:
             values = {"hits": context.hits[: self.hits]} if self.after_retrieval else {}
-            return messages_of(self.prompt, question=context.question, **values)
+            return messages_of(self.prompt, question=context.query, **values)
         if self.after_retrieval:
             return refine_prompt(context, self.hits)
-        return (Message("system", SYSTEM), Message("user", f"Message: {context.question}\nQuery:"))
+        return (Message("system", SYSTEM), Message("user", f"Message: {context.query}\nQuery:"))
 
 
 def refine_prompt(context: Context, hits: int) -> tuple[Message, ...]:
     """Return the messages that ask for a sharper query, given the first hits."""
-    block = evidence_block(number_hits(context.hits[:hits]), budget=2000)
-    asked = f"{block.text}\n\nQuestion: {context.question}\nQuery that found this: {context.query}\nQuery:"
+    found = number_hits(context.hits[:hits])
+    shown = evidence_block(found, budget=2000).text if found else "The query found nothing."
+    asked = f"{shown}\n\nQuestion: {context.question}\nQuery that found this: {context.query}\nQuery:"
     return (Message("system", REFINE), Message("user", asked))
 
 

@@ -1,0 +1,62 @@
+"""The services of one run: the desk's, with what the call changed, and with its own readers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import anyio
+
+from refdesk.answering import Answerer
+from refdesk.conversations import Conversations
+from refdesk.desk.services import Services
+from refdesk.documents import Collection, Hit, Scope
+from refdesk.embedding import Embedder
+from refdesk.llm import LLM
+from refdesk.llm.names import llm_for
+from refdesk.pipeline import LLMValue
+from refdesk.reranking import Reranker
+from refdesk.settings import Settings
+from refdesk.stores import Reader
+
+
+@dataclass(slots=True, kw_only=True)
+class CallServices:
+    """What steps of one run may ask for, see `refdesk.pipeline.Services`."""
+
+    desk: Services
+    settings: Settings
+    given: LLMValue = None
+    """The call's language model."""
+    _readers: dict[tuple[str, ...], Reader] = field(default_factory=dict)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    @property
+    def conversations(self) -> Conversations:
+        return self.desk.conversations
+
+    async def collections(self) -> tuple[Collection, ...]:
+        return await (await self.desk.store()).collections()
+
+    async def reader(self, collections: Sequence[str]) -> Reader:
+        wanted = tuple(sorted(set(collections)))
+        async with self._lock:
+            if wanted not in self._readers:
+                self._readers[wanted] = await self.desk.reader(Scope(wanted))
+            return self._readers[wanted]
+
+    async def searchable(self, collections: Sequence[str]) -> tuple[Reader, Embedder]:
+        wanted = tuple(sorted(set(collections)))
+        if wanted in self._readers:
+            return self._readers[wanted], await self.desk.embedder()
+        await self.desk.check_space(wanted)
+        return await self.reader(wanted), await self.desk.embedder()
+
+    async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:
+        reader = await self.reader([hit.chunk.collection for hit in hits])
+        return await self.desk.reranker(reader, name)
+
+    def llm(self, value: LLMValue) -> LLM | None:
+        chosen = next((one for one in (value, self.given, self.settings.llm) if one), None)
+        return None if chosen is None else llm_for(chosen)
+
+    async def extractive(self) -> Answerer:
+        return await self.desk.extractive()

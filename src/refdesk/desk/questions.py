@@ -1,0 +1,230 @@
+"""The verbs of a desk that take a question: search, ask, stream, run, step, start."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from os import PathLike
+from typing import Any
+
+from refdesk.configuration import load_pipeline
+from refdesk.context import Answer, Context
+from refdesk.desk.asking import Call, Collections, History, answered, as_pipeline, begin
+from refdesk.desk.services import Services
+from refdesk.desk.streams import told
+from refdesk.documents import Mode, Scope
+from refdesk.events import Done, Event, Sink
+from refdesk.filters import Filters, as_filter
+from refdesk.pipeline import LLMValue, Pipeline, Step
+from refdesk.results import Fusion, Results
+from refdesk.retrieval import search, widen
+from refdesk.settings import Settings
+
+PipelineValue = Pipeline | Step | str | PathLike[str] | None
+"""A pipeline, a step, a preset's name or a file; None for the setting `pipeline`."""
+
+
+class Questions:
+    """The part of `Desk` that finds and answers."""
+
+    services: Services
+
+    @property
+    def settings(self) -> Settings:
+        return self.services.settings
+
+    async def search(
+        self,
+        question: str,
+        *,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        fusion: Fusion | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        rerank: bool = False,
+        neighbours: int = 0,
+    ) -> Results:
+        """Find chunks, best first, with an explanation of how they were found.
+
+        `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
+        `rerank` reorders the best hits (setting `rerank_depth`); those behind them keep their order.
+        `neighbours` puts so many chunks before and after each hit, without rank or score, in reading order.
+        """
+        wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
+        reader, embedder = await self.services.searchable(self._scope(collections))
+        depth = max(wanted.top_k, wanted.rerank_depth) if rerank else wanted.top_k
+        results = await search(
+            reader,
+            embedder,
+            question,
+            mode=wanted.mode,
+            fusion=wanted.fusion,
+            top_k=depth,
+            candidates=max(depth, wanted.candidates),
+            filter=as_filter(filters),
+        )
+        hits = results.hits
+        if rerank:
+            best, rest = hits[: wanted.rerank_depth], hits[wanted.rerank_depth :]
+            ordered = (*await self.services.rerank(reader, question, best), *rest)
+            hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(ordered[: wanted.top_k], 1))
+        if neighbours:
+            hits = await widen(reader, hits, before=neighbours, after=neighbours)
+        return replace(results, hits=hits)
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        pipeline: PipelineValue = None,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        llm: LLMValue = None,
+        history: History = (),
+        conversation: str = "",
+        seconds: float | None = None,
+    ) -> Answer:
+        """Answer from the documents, with checked citations, or refuse with a reason.
+
+        `top_k` is how many hits are read as evidence; the other options are those of `run`.
+        Errors: `PipelineError` before anything runs; `NotFound`, `ModelError`, `LLMError`, `StoreError`,
+        `LimitReached`, `StepError`.
+        """
+        context = await self.run(
+            pipeline,
+            question,
+            collections=collections,
+            mode=mode,
+            top_k=top_k,
+            filters=filters,
+            llm=llm,
+            history=history,
+            conversation=conversation,
+            seconds=seconds,
+        )
+        return answered(context)
+
+    async def stream(
+        self,
+        question: str,
+        *,
+        pipeline: PipelineValue = None,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        llm: LLMValue = None,
+        history: History = (),
+        conversation: str = "",
+        seconds: float | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Answer as `ask` does, and give what happens on the way; the last event is `Done`.
+
+        Steps give `StepStarted` and `StepFinished` or `StepFailed`, the text `Token`s while it is written.
+        Close the stream, or leave `async with aclosing(...)`, to end the work.
+        """
+
+        async def work(sink: Sink) -> Context:
+            return await self._run(
+                pipeline,
+                question,
+                self._call(llm, mode=mode, evidence=top_k, seconds=seconds),
+                (sink,),
+                collections=collections,
+                filters=filters,
+                history=history,
+                conversation=conversation,
+            )
+
+        async with aclosing(told(work)) as events:
+            async for event in events:
+                yield Done(answered(event), event) if isinstance(event, Context) else event
+
+    async def run(
+        self,
+        pipeline: PipelineValue,
+        question: str | Context,
+        *,
+        collections: Collections = None,
+        mode: Mode | None = None,
+        top_k: int | None = None,
+        filters: Filters = None,
+        llm: LLMValue = None,
+        history: History = (),
+        conversation: str = "",
+        seconds: float | None = None,
+        on_event: Sink | None = None,
+    ) -> Context:
+        """Run a pipeline and return all that it noted; an error of a step is the context's `error`.
+
+        `question` may be a context that some steps have filled already. `collections` is a name, several, or
+        `all`; `llm` a model string, a model, or a function from prompt to reply; `seconds` the time limit.
+        Errors: `PipelineError` with all problems, before the first step; `InputError`, `NotFound`.
+        """
+        return await self._run(
+            pipeline,
+            question,
+            self._call(llm, mode=mode, evidence=top_k, seconds=seconds),
+            () if on_event is None else (on_event,),
+            collections=collections,
+            filters=filters,
+            history=history,
+            conversation=conversation,
+        )
+
+    async def step(
+        self, step: Step, context: Context, *, llm: LLMValue = None, on_event: Sink | None = None
+    ) -> Context:
+        """Run one step, so that ordinary code can decide what comes next. See `start` for a context."""
+        run = self._call(llm).run(self.services, () if on_event is None else (on_event,))
+        return await run.step(step, context)
+
+    async def start(
+        self,
+        question: str,
+        *,
+        collections: Collections = None,
+        filters: Filters = None,
+        history: History = (),
+        conversation: str = "",
+    ) -> Context:
+        """Return the context that a run of a question begins with."""
+        return await begin(
+            self.services,
+            self.settings,
+            question,
+            collections=collections,
+            filters=filters,
+            history=history,
+            conversation=conversation,
+        )
+
+    async def _run(
+        self,
+        pipeline: PipelineValue,
+        question: str | Context,
+        call: Call,
+        sinks: Sequence[Sink],
+        **start: Any,
+    ) -> Context:
+        loaded = as_pipeline(pipeline if pipeline is not None else self.settings.pipeline, self._load)
+        context = question if isinstance(question, Context) else await self.start(question, **start)
+        return await loaded.run(context, call.run(self.services, sinks))
+
+    def _load(self, source: str | PathLike[str]) -> Pipeline:
+        return load_pipeline(source, steps=self.services.steps, workers=self.services.workers)
+
+    def _call(self, llm: LLMValue, **options: Any) -> Call:
+        return Call(settings=self._settings(**options), llm=llm)
+
+    def _settings(self, **options: Any) -> Settings:
+        return self.settings.merged(
+            {key: value for key, value in options.items() if value is not None}, "the call"
+        )
+
+    def _scope(self, collections: Collections) -> Scope:
+        if collections is None:
+            return Scope((self.settings.collection,))
+        return Scope((collections,) if isinstance(collections, str) else tuple(collections))
