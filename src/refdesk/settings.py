@@ -36,6 +36,10 @@ class Settings:
     `auto` for `maxsim` where the embedder gives token vectors, else `none`."""
     llm: str = ""
     """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
+    llm_window: int = 8192
+    """Tokens that the model takes, prompt and reply together."""
+    llm_output: int = 1024
+    """Tokens of them that are kept for the reply."""
     pipeline: str = "default"
     """How questions are answered: a preset's name or a YAML file, see docs/configuration.md."""
     seconds: float = 0.0
@@ -99,6 +103,8 @@ LEAST: Mapping[str, float] = {
     "evidence": 1,
     "candidates": 1,
     "rerank_depth": 1,
+    "llm_window": 512,
+    "llm_output": 16,
     "seconds": 0,
     "parse_seconds": 1,
     "parse_megabytes": 256,

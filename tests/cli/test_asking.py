@@ -22,6 +22,8 @@ def test_ask_json(filled: Run, llm: str) -> None:
         "warnings",
         "timings",
         "model",
+        "usage",
+        "trace",
     ]
     assert record["answer"] == "Every employee has thirty days of leave a year [1]."
     assert record["model"] == llm

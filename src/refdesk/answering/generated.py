@@ -2,22 +2,21 @@
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import anyio.to_thread
-
-from refdesk.answering import ABSTAINED, BELOW_THRESHOLD, NOTHING_FOUND
+from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
 from refdesk.answering.refusing import refuse
-from refdesk.citations.build import cite_statement
-from refdesk.citations.links import addresses
-from refdesk.citations.rewriting import Rewriter
-from refdesk.citations.support import statements
-from refdesk.context import Answer, Citation, Evidence, Zone
+from refdesk.answering.writing import ABSTENTION, nothing_said, write
+from refdesk.context import Evidence, Turn, Zone
 from refdesk.documents import Pages
-from refdesk.errors import LLMError
-from refdesk.events import AnswerEvent, Done, Token
+from refdesk.errors import ContextTooLong
+from refdesk.events import AnswerEvent, Done
 from refdesk.evidence import EvidenceBlock, estimate_tokens, evidence_block
-from refdesk.llm import LLM, Message
+from refdesk.llm import DEFAULTS, LLM, Message, Options
+from refdesk.llm.thoughts import said
+
+SMALLEST = 200
+"""Tokens of evidence below which a prompt that is too long is not tried again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +27,15 @@ class GeneratedAnswerer:
     budget: int = 6000
     """Tokens of evidence that the model is shown."""
     count_tokens: Callable[[str], int] = estimate_tokens
+    instructions: str = ""
+    """What the house wants besides: who answers, in which tone, in which language."""
+    history: tuple[Turn, ...] = ()
+    """What was said before."""
+    notes: str = ""
+    """The evidence in condensed form, with its markers; is shown in place of the evidence."""
+    messages: tuple[Message, ...] = ()
+    """A prompt of the user's own, in place of ours."""
+    options: Options = DEFAULTS
 
     @property
     def name(self) -> str:
@@ -41,87 +49,84 @@ class GeneratedAnswerer:
         zone: Zone = "unknown",
         pages: Pages | None = None,
     ) -> AsyncGenerator[AnswerEvent, None]:
-        """Give the reply as it is written. Without evidence, or with zone `none`, no model is called."""
-        block = evidence_block(evidence, budget=self.budget, count=self.count_tokens)
-        if not block.shown or zone == "none":
-            reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND
-            for event in refuse(question, reason, evidence, model=self.name, warnings=block.warnings):
-                yield event
-            return
-        rewriter = _rewriter(block)
-        text = ""
-        async with aclosing(_pieces(self.llm, prompt(question, block, zone), rewriter)) as pieces:
-            async for piece in pieces:
-                text += piece
-                yield Token(piece)
-        if not text.strip():
-            raise LLMError(f"The model {self.name} wrote nothing that can be shown.", retryable=True)
-        refusal = ABSTAINED if _abstains(text) and not rewriter.order else None
-        citations = await anyio.to_thread.run_sync(_citations, text, rewriter, evidence, pages)
-        yield Done(
-            Answer(
-                question=question,
-                text=text,
-                citations=citations,
-                zone=zone,
-                refusal=refusal,
-                evidence=tuple(evidence),
-                warnings=(*block.warnings, *_warnings(rewriter, refusal)),
-                model=self.name,
-            )
+        """Give the reply as it is written. Without evidence, or with zone `none`, no model is called.
+
+        Where the model says that the prompt is too long, half of the evidence is left out, again and again.
+        """
+        warnings: tuple[str, ...] = ()
+        budget = self.budget
+        while True:
+            block = evidence_block(evidence, budget=budget, count=self.count_tokens)
+            warnings = (*warnings, *block.warnings)
+            if not block.shown or zone == "none":
+                reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND
+                for event in refuse(question, reason, evidence, model=self.name, warnings=warnings):
+                    yield event
+                return
+            begun = False
+            try:
+                async with aclosing(
+                    self._written(question, block, evidence, zone, pages, warnings)
+                ) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+                return
+            except ContextTooLong:
+                if begun or self.messages or self.notes or block.tokens // 2 < SMALLEST:
+                    raise
+                budget = block.tokens // 2
+                warnings = ("The prompt was too long for the model; it was shown less evidence.",)
+
+    async def _written(
+        self,
+        question: str,
+        block: EvidenceBlock,
+        evidence: Sequence[Evidence],
+        zone: Zone,
+        pages: Pages | None,
+        warnings: tuple[str, ...],
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        messages = self.messages or self._messages(question, block, zone)
+        reply = said(self.llm.stream(messages, self.options))
+        written = write(
+            question,
+            reply,
+            block.shown,
+            evidence=evidence,
+            model=self.name,
+            zone=zone,
+            pages=pages,
+            warnings=warnings,
         )
+        async with aclosing(reply), aclosing(written) as events:
+            async for event in events:
+                if isinstance(event, Done) and not event.answer.text:
+                    raise nothing_said(self.name)
+                yield event
+
+    def prompt(self, question: str, block: EvidenceBlock, zone: Zone) -> tuple[Message, Message]:
+        """Return what the system says and what is asked, without what was said before."""
+        system, asked = prompt(question, block, zone, notes=self.notes)
+        if self.instructions:
+            system = Message("system", f"{system.text}\n\nRules of the house\n{self.instructions}")
+        return system, asked
+
+    def with_messages(self, llm: LLM, messages: tuple[Message, ...]) -> "GeneratedAnswerer":
+        """Return an answerer that asks a model with other messages."""
+        return replace(self, llm=llm, messages=messages)
+
+    def _messages(self, question: str, block: EvidenceBlock, zone: Zone) -> tuple[Message, ...]:
+        system, asked = self.prompt(question, block, zone)
+        return (system, *(Message(turn.role, turn.text) for turn in self.history), asked)
 
 
-def prompt(question: str, block: EvidenceBlock, zone: Zone) -> tuple[Message, ...]:
+def prompt(question: str, block: EvidenceBlock, zone: Zone, *, notes: str = "") -> tuple[Message, Message]:
     """Return the messages that ask for a cited answer."""
-    asked = f"{block.text}\n\n{REMINDER}\n{ZONES[zone]}\n\nQuestion: {question}"
-    return (Message("system", SYSTEM), Message("user", asked))
+    shown = f"<evidence>\n{notes}\n</evidence>" if notes else block.text
+    asked = f"{shown}\n\n{REMINDER}\n{ZONES[zone]}\n\nQuestion: {question}"
+    return Message("system", SYSTEM), Message("user", asked)
 
-
-async def _pieces(llm: LLM, messages: tuple[Message, ...], rewriter: Rewriter) -> AsyncGenerator[str, None]:
-    """Yield what can be shown of a reply; white space at its end is left out."""
-    held = ""
-    async with aclosing(llm.stream(messages)) as replies:
-        async for written in replies:
-            shown = held + rewriter.feed(written)
-            ready = shown.rstrip()
-            held = shown[len(ready) :]
-            if ready:
-                yield ready
-    if last := (held + rewriter.finish()).rstrip():
-        yield last
-
-
-def _rewriter(block: EvidenceBlock) -> Rewriter:
-    chunks = [item.hit.chunk.text for item in block.shown]
-    return Rewriter(frozenset(item.number for item in block.shown), addresses(chunks))
-
-
-def _citations(
-    text: str, rewriter: Rewriter, evidence: Sequence[Evidence], pages: Pages | None
-) -> tuple[Citation, ...]:
-    hits = {item.number: item.hit for item in evidence}
-    said = statements(text, [(place.start, place.marker) for place in rewriter.places])
-    return tuple(
-        cite_statement(marker, hits[number], said[marker], pages)
-        for marker, number in enumerate(rewriter.order, 1)
-    )
-
-
-def _warnings(rewriter: Rewriter, refusal: str | None) -> tuple[str, ...]:
-    counts = (
-        (rewriter.removed_markers, "citation markers that point to no evidence"),
-        (rewriter.removed_links, "links, images or HTML tags of the model's own"),
-    )
-    removed = tuple(f"Removed {count} {what}." for count, what in counts if count)
-    return removed if rewriter.order or refusal else (*removed, "The answer cites no evidence.")
-
-
-def _abstains(text: str) -> bool:
-    return text.casefold().startswith(ABSTENTION.casefold().rstrip("."))
-
-
-ABSTENTION = "The documents do not answer this."
 
 SYSTEM = f"""\
 You answer questions at a reference desk, from numbered evidence that comes with each question and from

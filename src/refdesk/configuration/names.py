@@ -51,4 +51,4 @@ class _Workers(dict[str, Any]):
 
     def __contains__(self, name: object) -> bool:
         packaged = (one.name for one in entry_points(group=WORKERS_GROUP))
-        return super().__contains__(name) or name in packaged
+        return super().__contains__(name) or str(name) in packaged

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from refdesk.context import Context, Measure, StepOutcome, Trace
-from refdesk.errors import InputError, LimitReached, RefdeskError, StepError
+from refdesk.errors import InputError, LimitReached, MissingExtra, RefdeskError, SettingsError, StepError
 from refdesk.events import Event, Sink, StepFailed, StepFinished, StepStarted, Token
 from refdesk.llm import LLM
 from refdesk.pipeline.metering import MeteredLLM
@@ -224,11 +224,15 @@ def labelled(steps: "Sequence[Step]") -> list[tuple[str, "Step"]]:
 
 
 def _policy(step: "Step", inside: Run, error: RefdeskError) -> StepOutcome:
-    """Decide what a failure does: what a reader has seen half of cannot be passed over."""
+    """Decide what a failure does.
+
+    What a reader has seen half of, a wrong setting and the end of the run's time cannot be passed over.
+    """
     broken_text = inside.streams and bool(inside.shown.pieces)
     run_late = isinstance(error, LimitReached) and error.kind == "run_seconds"
-    passes = step.on_error in ("continue", "fallback") and not broken_text and not run_late
-    return "continued" if passes else "stopped"
+    misconfigured = isinstance(error, SettingsError | MissingExtra)
+    final = broken_text or run_late or misconfigured or step.on_error == "stop"
+    return "stopped" if final else "continued"
 
 
 def _check_result(step: "Step", old: Context, new: Context) -> None:
