@@ -14,6 +14,9 @@ Zone = Literal["none", "weak", "ok", "unknown"]
 
 Decision = Literal["pass", "improve", "reject"]
 
+SCREENED = "screened"
+"""Refusal: the question was turned away before anything was searched."""
+
 StepOutcome = Literal["done", "skipped", "stopped", "continued", "cancelled"]
 """How a step ended: it worked, had nothing to do, failed and ended the run, failed and was passed over, or
 was broken off."""
@@ -249,6 +252,11 @@ class Context:
     @property
     def correction_count(self) -> int:
         return len(self.corrections)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the question was turned away, so that nothing is left to do."""
+        return self.answer is not None and self.answer.refusal == SCREENED
 
     def raise_for_error(self) -> Self:
         """Raise the error that ended the run; return the context where there was none."""

@@ -74,6 +74,11 @@ RRF_K = 60
 """With a small constant the first hit of a single list beats what two lists agree on."""
 
 
+def numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Give hits the ranks of their order."""
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
+
+
 def merged(lists: Sequence[Results]) -> tuple[Hit, ...]:
     """Return the hits of several lists as one, a chunk once, best first, ranks from 1.
 

@@ -20,6 +20,9 @@ NOTHING_FOUND = "nothing_found"
 BELOW_THRESHOLD = "below_threshold"
 """Refusal: there is evidence, and it does not answer the question."""
 
+REJECTED = "rejected"
+"""Refusal: an answer was written, and a review rejected it."""
+
 ABSTAINED = "abstained"
 """Refusal: the model was asked and found no answer in the evidence."""
 

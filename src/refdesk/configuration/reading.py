@@ -1,7 +1,8 @@
-"""YAML to plain values that know their lines."""
+"""YAML, or values already parsed, to values that know their lines. Nothing in it runs code or grows unbound."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import yaml
@@ -9,23 +10,36 @@ import yaml
 from refdesk.errors import Problem
 
 LARGEST = 1_000_000
-"""Characters of a file."""
+"""Bytes of a file."""
 DEEPEST = 40
+MOST = 20_000
+"""Values in a file."""
+
+
+class Unreadable(Exception):
+    """A text is no YAML that is accepted; `problem` says where and why."""
+
+    def __init__(self, reason: str, remedy: str, line: int | None = None) -> None:
+        super().__init__(reason)
+        self.problem = Problem(position="", step="", reason=reason, remedy=remedy, line=line)
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable(Exception):
-    """A text is no YAML that is accepted, with what is wrong."""
+class Fault:
+    """Something that is wrong with a value, though the rest can be read."""
 
-    problem: Problem
+    line: int
+    reason: str
+    remedy: str
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value with the line on which it begins, from 1; values in lists and mappings are `Value`s too."""
+    """A value with the line on which it begins, 0 for none; in lists and mappings are `Value`s too."""
 
     data: Any
-    line: int
+    line: int = 0
+    faults: tuple[Fault, ...] = ()
 
     @property
     def plain(self) -> Any:
@@ -37,68 +51,121 @@ class Value:
                 return {key: one.plain for key, one in self.data.items()}
         return self.data
 
+    def everywhere(self) -> Iterator[Fault]:
+        """Yield the faults of the value and of all values in it."""
+        yield from self.faults
+        inner = self.data.values() if isinstance(self.data, dict) else self.data
+        for one in inner if isinstance(self.data, list | dict) else ():
+            yield from one.everywhere()
 
-def as_value(data: Any, line: int = 0) -> Value:
-    """Wrap plain data as if it had been read."""
+
+def as_value(data: Any, depth: int = 1) -> Value:
+    """Wrap plain data as if it had been read. Errors: `Unreadable` where it nests too deep."""
+    if depth > DEEPEST:
+        raise too_deep(None)
     match data:
         case list() | tuple():
-            return Value([as_value(one) for one in data], line)
-        case dict():
-            return Value({key: as_value(one) for key, one in data.items()}, line)
-    return Value(data, line)
+            return Value([as_value(one, depth + 1) for one in data])
+        case Mapping():
+            return Value({key: as_value(one, depth + 1) for key, one in data.items()})
+    return Value(data)
 
 
 def read(text: str) -> Value:
-    """Read one YAML document. Errors: `Unreadable`, for anything that YAML or good sense does not allow."""
+    """Read one YAML document. Errors: `Unreadable`, for what is no YAML, uses aliases or is too large."""
     if len(text) > LARGEST:
-        raise _wrong(f"It has {len(text):,} characters; {LARGEST:,} are allowed.", "Make it smaller.")
+        raise Unreadable(f"It has {len(text):,} characters; {LARGEST:,} are allowed.", "Make it smaller.")
     try:
-        _check_shape(text)
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        return Value(None, 1) if node is None else _value(node, yaml.constructor.SafeConstructor())
+        node = yaml.compose(text, Loader=Loader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        said = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise _wrong(
-            f"It is no YAML: {said}.", "Mend it there.", None if mark is None else mark.line + 1
-        ) from error
+        raise _no_yaml(error) from error
+    except (ValueError, OverflowError) as error:  # of an escape such as "\UFFFFFFFF"
+        raise Unreadable(f"It is no YAML: {error}.", "Mend the escapes in its texts.") from error
+    return Value(None, 1) if node is None else _value(node)
 
 
-def _check_shape(text: str) -> None:
-    """Refuse what can grow or nest without bound, before anything is built of it."""
+class Loader(yaml.SafeLoader):
+    """Reads plain words as YAML 1.2 does, as editors do: `no` and `12:30` are text, only `true` is true."""
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 as yaml has it
     depth = 0
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        line = event.start_mark.line + 1 if event.start_mark else 1
-        if isinstance(event, yaml.AliasEvent):
-            raise _wrong("It uses an alias (*name).", "Write the value out.", line)
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
-        if depth > DEEPEST:
-            raise _wrong(f"It nests deeper than {DEEPEST} levels.", "Make it flatter.", line)
+    count = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Read a value, within limits that hold before anything is built."""
+        mark = self.peek_event().start_mark
+        line = mark.line + 1
+        if self.check_event(yaml.AliasEvent):
+            raise Unreadable("It uses an alias (*name).", "Write the value out.", line)
+        self.depth += 1
+        self.count += 1
+        if self.depth > DEEPEST:
+            raise too_deep(line)
+        if self.count > MOST:
+            raise Unreadable(f"It has more than {MOST:,} values.", "Make it smaller.", line)
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
 
-def _value(node: yaml.Node, constructor: Any) -> Value:
+PLAIN: Mapping[str, tuple[str, str]] = {
+    "tag:yaml.org,2002:null": (r"~|null|Null|NULL|", "~nN"),
+    "tag:yaml.org,2002:bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "tag:yaml.org,2002:int": (r"[-+]?(?:0|[1-9][0-9]*)", "-+0123456789"),
+    "tag:yaml.org,2002:float": (
+        r"[-+]?(?:(?:\.[0-9]+|[0-9]+\.[0-9]*)(?:[eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+|\.(?:inf|Inf|INF))",
+        "-+.0123456789",
+    ),
+}
+"""What plain words mean something other than themselves, and how those begin."""
+
+for _tag, (_pattern, _first) in PLAIN.items():
+    Loader.add_implicit_resolver(_tag, re.compile(f"^(?:{_pattern})$"), [*_first, ""])
+
+TAGS: Mapping[str, Callable[[str], Any]] = {
+    "tag:yaml.org,2002:null": lambda _: None,
+    "tag:yaml.org,2002:bool": lambda text: {"true": True, "false": False}[text.lower()],
+    "tag:yaml.org,2002:int": int,
+    "tag:yaml.org,2002:float": lambda text: float(text.replace(".inf", "inf").replace(".INF", "inf")),
+    "tag:yaml.org,2002:str": str,
+}
+"""How values of each tag are read; no other tags are."""
+
+
+def _value(node: yaml.Node) -> Value:
     line = node.start_mark.line + 1
     if isinstance(node, yaml.SequenceNode):
-        return Value([_value(one, constructor) for one in node.value], line)
+        return Value([_value(one) for one in node.value], line)
     if isinstance(node, yaml.MappingNode):
-        return Value(dict(_pairs(node, constructor)), line)
-    return Value(constructor.construct_object(node), line)
+        return _mapping(node, line)
+    try:
+        return Value(TAGS[node.tag](node.value), line)
+    except (KeyError, ValueError):
+        tag = node.tag.replace("tag:yaml.org,2002:", "!!")
+        fault = Fault(line, f"The value {node.value!r:.40} cannot be read as {tag}.", "Write it in quotes.")
+        return Value(None, line, (fault,))
 
 
-def _pairs(node: yaml.MappingNode, constructor: Any) -> Iterator[tuple[Any, Value]]:
-    seen = set()
+def _mapping(node: yaml.MappingNode, line: int) -> Value:
+    found: dict[str, Value] = {}
+    faults: list[Fault] = []
     for key_node, value_node in node.value:
-        key = _value(key_node, constructor)
-        if not isinstance(key.data, str | int | float | bool):
-            raise _wrong(f"It has the key {key.plain!r:.60}; a key is a word.", "Mend it there.", key.line)
-        if key.data in seen:
-            raise _wrong(f"It has the key {key.data!r} twice.", "Leave one out.", key.line)
-        seen.add(key.data)
-        yield key.data, _value(value_node, constructor)
+        key, at = key_node.value, key_node.start_mark.line + 1
+        if not isinstance(key_node, yaml.ScalarNode):
+            faults.append(Fault(at, "A key is a list or a mapping.", "Write a word before the colon."))
+        elif key in found:
+            faults.append(Fault(at, f"The key {key!r} is there twice.", "Leave one out."))
+        else:
+            found[key] = replace(_value(value_node), line=at)
+    return Value(found, line, tuple(faults))
 
 
-def _wrong(reason: str, remedy: str, line: int | None = None) -> Unreadable:
-    return Unreadable(Problem(position="", step="", reason=reason, remedy=remedy, line=line))
+def _no_yaml(error: yaml.YAMLError) -> Unreadable:
+    mark = getattr(error, "problem_mark", None)
+    said = " ".join(str(getattr(error, "problem", None) or getattr(error, "reason", error)).split())
+    remedy = "Indent with blanks." if "\\t" in said else "Mend it there, or put the text in quotes."
+    return Unreadable(f"It is no YAML: {said}.", remedy, None if mark is None else mark.line + 1)
+
+
+def too_deep(line: int | None) -> Unreadable:
+    return Unreadable(f"It nests deeper than {DEEPEST} levels.", "Make it flatter.", line)

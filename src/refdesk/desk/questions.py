@@ -15,7 +15,7 @@ from refdesk.documents import Mode, Scope
 from refdesk.events import Done, Event, Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.pipeline import LLMValue, Pipeline, Step
-from refdesk.results import Fusion, Results
+from refdesk.results import Fusion, Results, numbered
 from refdesk.retrieval import search, widen
 from refdesk.settings import Settings
 
@@ -67,7 +67,7 @@ class Questions:
         if rerank:
             best, rest = hits[: wanted.rerank_depth], hits[wanted.rerank_depth :]
             ordered = (*await self.services.rerank(reader, question, best), *rest)
-            hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(ordered[: wanted.top_k], 1))
+            hits = numbered(ordered[: wanted.top_k])
         if neighbours:
             hits = await widen(reader, hits, before=neighbours, after=neighbours)
         return replace(results, hits=hits)

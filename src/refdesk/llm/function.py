@@ -42,5 +42,5 @@ class FunctionLLM:
     async def _call(self, prompt: str) -> object:
         if inspect.iscoroutinefunction(self.function):
             return await self.function(prompt)
-        reply = await anyio.to_thread.run_sync(self.function, prompt)
+        reply = await anyio.to_thread.run_sync(self.function, prompt, abandon_on_cancel=True)
         return await reply if inspect.isawaitable(reply) else reply

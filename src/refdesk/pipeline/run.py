@@ -80,8 +80,10 @@ class Run:
         for place, (label, step) in enumerate(labelled(steps)):
             here = streams and place == speaker
             context = await self.step(step, context, label=label, streams=here)
-            if here and context.error is None:
+            if (here or (streams and context.finished)) and context.error is None:
                 self._show_whole(context)
+            if context.finished:
+                break
         return context
 
     async def step(

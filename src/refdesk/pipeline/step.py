@@ -79,6 +79,11 @@ class Step:
             raise unknown_option(cls.name, unknown[0] if not given else repr(given[0]), known)
         return super().__new__(cls)
 
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if isinstance(value := getattr(self, one.name), list):
+                object.__setattr__(self, one.name, tuple(value))
+
     async def __call__(self, context: Context, run: Run) -> Context:
         raise NotImplementedError(f"The step {self.name!r} does nothing.")
 

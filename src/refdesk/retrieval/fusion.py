@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from refdesk.documents import Hit
-from refdesk.results import RRF_K
+from refdesk.results import RRF_K, numbered
 
 Scores = Mapping[str, float]
 """Chunk id to score."""
@@ -45,11 +45,6 @@ def standardised(scores: Scores) -> dict[str, float]:
     deviation = math.sqrt(variance)
     flat = deviation <= 1e-9 * max(1.0, abs(mean))
     return {key: 0.0 if flat else (score - mean) / deviation for key, score in scores.items()}
-
-
-def numbered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
-    """Give hits the ranks of their order."""
-    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
 
 
 def _filled(hits: Sequence[Hit], chunks: set[str], floor: float | None) -> dict[str, float]:

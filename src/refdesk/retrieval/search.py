@@ -15,8 +15,8 @@ from refdesk.embedding import Embedder
 from refdesk.embedding.parallel import in_order
 from refdesk.errors import InputError
 from refdesk.filters import Filter
-from refdesk.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results
-from refdesk.retrieval.fusion import numbered, rrf, zscore
+from refdesk.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results, numbered
+from refdesk.retrieval.fusion import rrf, zscore
 from refdesk.stores import Reader
 
 CANDIDATES = 150

@@ -1,12 +1,12 @@
 """Passages that a searcher of the user's own found, as hits."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from refdesk.documents import Chunk, Hit
 from refdesk.errors import StepError
 from refdesk.pipeline import Step
+from refdesk.results import numbered
 
 ALLOWED = "id, text, and where it has them document_id, title, url, source_id, score, metadata, page, start"
 
@@ -16,7 +16,7 @@ def hits_of(found: Any, collection: str, step: Step) -> tuple[Hit, ...]:
     if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
         raise _nonsense(found, step)
     hits = [one if isinstance(one, Hit) else _hit(one, collection, step) for one in found]
-    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
+    return numbered(hits)
 
 
 def _hit(found: Any, collection: str, step: Step) -> Hit:

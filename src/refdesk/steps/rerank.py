@@ -13,7 +13,7 @@ from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 from refdesk.reranking.judged import judge, judging_prompt
-from refdesk.results import Results
+from refdesk.results import Results, numbered
 
 LLM_SCORES = "llm"
 """The reranker that is a language model giving scores from 0 to 10."""
@@ -89,11 +89,10 @@ class Rerank(Step):
             return context
         unread = () if self.threshold is not None else hits[depth:]
         kept = self._kept((*ordered, *unread))
-        numbered = tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, 1))
         scores = {h.chunk.chunk_id: h.rerank_score for h in ordered if h.rerank_score is not None}
         best = max(scores.values(), default=None)
         run.measure(original=len(hits), kept=len(kept), dropped=len(hits) - len(kept), best_score=best)
-        results = (Results(question=context.question, hits=numbered),)
+        results = (Results(question=context.question, hits=numbered(kept)),)
         return context.evolve(rerank_scores=scores).with_results(results)
 
     async def _ordered(self, question: str, hits: Sequence[Hit], run: Run) -> tuple[Hit, ...] | None:

@@ -1,0 +1,26 @@
+"""How far an answer is held by its evidence.
+
+`Grounder` is the contract. Implementations:
+
+- `lexical` (default): words, word pairs and numbers of each sentence against the evidence, no model needed
+- `judged`: a language model judges claim by claim
+
+"Could not be checked" is a value of its own, `Grounding.score` None, never a good score.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from refdesk.context import Grounding
+from refdesk.documents import Hit
+
+
+class Grounder(Protocol):
+    """Judge the spans of an answer's text by hits: offsets count the text's characters."""
+
+    async def ground(self, answer: str, hits: Sequence[Hit]) -> Grounding: ...
+
+
+def unchecked(reason: str, grounder: str) -> Grounding:
+    """Return the grounding of an answer that could not be checked."""
+    return Grounding(score=None, reason=reason, grounder=grounder)

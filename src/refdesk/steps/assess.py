@@ -1,0 +1,82 @@
+"""`assess`: how far the hits support an answer."""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Protocol, get_args
+
+from refdesk.context import Context, Zone
+from refdesk.documents import Hit
+from refdesk.errors import StepError
+from refdesk.pipeline import Kind, OnError, Run, Step
+from refdesk.pipeline.workers import WorkerOption
+
+
+class Assessor(Protocol):
+    """Return the zone of a question and its hits: none, weak, ok or unknown."""
+
+    def assess(self, question: str, hits: Sequence[Hit]) -> Zone | Awaitable[Zone]: ...
+
+
+AssessFunction = Callable[[str, Sequence[Hit]], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assess(Step):
+    """Set the zone by the best reranker score: `none` lets `answer` refuse, `weak` lets it say so.
+
+    The limits are on the reranker's own scale; the defaults are for `maxsim`, 0 to 1. Without any score the
+    zone is unknown, with a warning; without any hit it is `none`.
+    """
+
+    kind: ClassVar[Kind] = "context_optimizer"
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "hits", "skip_retrieval"})
+    writes: ClassVar[frozenset[str]] = frozenset({"zone"})
+    after: ClassVar[tuple[Kind, ...]] = ("retriever", "memory")
+    worker: ClassVar[str] = "assessor"
+    method: ClassVar[str] = "assess"
+    leaves: ClassVar[str] = "The zone as it was, which is `unknown`."
+
+    abstain_below: float = 0.20
+    """Best score under which the zone is `none`."""
+    weak_below: float = 0.35
+    """Best score under which it is `weak`."""
+    assessor: Annotated[
+        Assessor | type[Assessor] | tuple[Any, Mapping[str, Any]] | AssessFunction | None,
+        WorkerOption("assess"),
+    ] = None
+    """An implementation of your own."""
+    on_error: OnError = "continue"
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        if self.abstain_below > self.weak_below:
+            yield "Its `abstain_below` is above `weak_below`.", "Swap them."
+
+    def skips(self, context: Context) -> str:
+        return "retrieval is skipped" if context.skip_retrieval else ""
+
+    async def __call__(self, context: Context, run: Run) -> Context:
+        scores = [hit.rerank_score for hit in context.hits if hit.rerank_score is not None]
+        if self.assessor is not None:
+            zone = _zone(await self.work(context.question, context.hits), self)
+        else:
+            zone = self._by_score(context.hits, scores, run)
+        run.measure(zone=zone, best_score=max(scores, default=None))
+        return context.evolve(zone=zone)
+
+    def _by_score(self, hits: Sequence[Hit], scores: Sequence[float], run: Run) -> Zone:
+        if not hits:
+            return "none"
+        if not scores:
+            run.warn("The hits have no reranker score, so how far they support an answer is unknown.")
+            return "unknown"
+        best = max(scores)
+        return "none" if best < self.abstain_below else "weak" if best < self.weak_below else "ok"
+
+
+def _zone(returned: Any, step: Step) -> Zone:
+    for zone in get_args(Zone):
+        if returned == zone:
+            return zone  # type: ignore[no-any-return]
+    raise StepError(
+        f"The assessor returned {returned!r:.80}; allowed: {', '.join(get_args(Zone))}.", step=step.label
+    )
