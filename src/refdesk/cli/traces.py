@@ -50,6 +50,8 @@ def _line(step: "Trace") -> str:
 
 def _measures(measures: "Mapping[str, Measure]") -> Iterator[str]:
     for name, value in measures.items():
+        if value is None or value in ("", ()):
+            continue
         text = " | ".join(value) if isinstance(value, tuple) else f"{value}"
         if isinstance(value, float):
             text = f"{value:.3g}"

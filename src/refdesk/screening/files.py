@@ -6,7 +6,7 @@ from typing import Any
 
 import regex
 import yaml
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from refdesk.errors import InputError
 from refdesk.screening.rules import Rule
@@ -47,4 +47,4 @@ def _rule(number: int, entry: Any) -> tuple[Rule | None, str]:
     return rule, ""
 
 
-_RULE: TypeAdapter[Rule] = TypeAdapter(Rule, config=ConfigDict(extra="forbid"))
+_RULE: TypeAdapter[Rule] = TypeAdapter(Rule)

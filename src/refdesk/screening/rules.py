@@ -3,9 +3,10 @@
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import regex
+from pydantic import ConfigDict
 
 from refdesk.errors import InputError
 
@@ -18,6 +19,8 @@ _INVISIBLE = regex.compile(r"[\p{Cf}\p{Cc}--\n\t\r]", regex.VERSION1)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """One condition on a question; what it does not state, it does not ask about."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     name: str
     action: Action = "refuse"
