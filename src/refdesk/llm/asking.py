@@ -26,7 +26,7 @@ async def ask_for(kind: type[T], llm: LLM, messages: tuple[Message, ...], option
     is repaired too, even where what is left would fit.
     Errors: `ReplyUnreadable` where the repaired reply cannot be read either; `LLMError`.
     """
-    schema = _adapter(kind).json_schema()
+    schema = _schema(kind)
     options = replace(options, json_schema=schema)
     reply = await complete(llm, messages, options)
     try:
@@ -66,3 +66,8 @@ def _repair(reply: str, wrong: str, schema: dict[str, Any]) -> tuple[Message, Me
 
 
 _adapter: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
+
+
+@cache
+def _schema(kind: Any) -> dict[str, Any]:
+    return _adapter(kind).json_schema()

@@ -36,6 +36,9 @@ class MeteredLLM:
                     length += estimate_tokens(piece) - 1
                     yield piece
         finally:
-            asked = sum(estimate_tokens(message.text) for message in messages)
-            guess = Usage(requests=1, input_tokens=asked, output_tokens=length + 1, estimated=True)
-            self.on_usage(sum(told, NO_USAGE) if told else guess)
+            self.on_usage(sum(told, NO_USAGE) if told else _guess(messages, length))
+
+
+def _guess(messages: tuple[Message, ...], written: int) -> Usage:
+    asked = sum(estimate_tokens(message.text) for message in messages)
+    return Usage(requests=1, input_tokens=asked, output_tokens=written + 1, estimated=True)
