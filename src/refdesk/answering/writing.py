@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing
+from functools import partial
 
 import anyio.to_thread
 
@@ -15,6 +16,8 @@ from refdesk.documents import Pages
 from refdesk.errors import LLMError
 from refdesk.events import AnswerEvent, Done, Token
 
+INLINE = 10_000
+"""Characters of evidence up to which citations are made at once, since a thread would cost more."""
 ABSTENTION = "The documents do not answer this."
 """What a model is told to write where the evidence holds no answer."""
 
@@ -44,7 +47,9 @@ async def write(
             text += piece
             yield Token(piece)
     refusal = ABSTAINED if shown and _abstains(text) and not rewriter.order else None
-    citations = await anyio.to_thread.run_sync(_citations, text, rewriter, shown, pages)
+    work = partial(_citations, text, rewriter, shown, pages)
+    small = sum(map(len, chunks)) < INLINE
+    citations = work() if small else await anyio.to_thread.run_sync(work)
     removed = _warnings(rewriter, cited=bool(rewriter.order or refusal or not cites))
     yield Done(
         Answer(

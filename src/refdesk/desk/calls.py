@@ -27,6 +27,7 @@ class CallServices:
     given: LLMValue = None
     """The call's language model."""
     _readers: dict[tuple[str, ...], Reader] = field(default_factory=dict)
+    _collections: tuple[Collection, ...] | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
@@ -34,7 +35,9 @@ class CallServices:
         return self.desk.conversations
 
     async def collections(self) -> tuple[Collection, ...]:
-        return await (await self.desk.store()).collections()
+        if self._collections is None:
+            self._collections = await (await self.desk.store()).collections()
+        return self._collections
 
     async def reader(self, collections: Sequence[str]) -> Reader:
         wanted = tuple(sorted(set(collections)))

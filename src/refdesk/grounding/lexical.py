@@ -20,6 +20,8 @@ from refdesk.grounding import unchecked
 
 _MARKER = re.compile(r"\[\d{1,4}\]")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+INLINE = 10_000
+"""Characters up to which a thread would cost more than the work."""
 PAIRS = 0.3
 """How much word pairs count beside words."""
 
@@ -36,6 +38,8 @@ class LexicalGrounder:
 
     async def ground(self, answer: str, hits: Sequence[Hit]) -> Grounding:
         """Judge every sentence that says something."""
+        if len(answer) + sum(len(hit.chunk.text) for hit in hits) < INLINE:
+            return self._ground(answer, hits)
         return await anyio.to_thread.run_sync(self._ground, answer, hits)
 
     def _ground(self, answer: str, hits: Sequence[Hit]) -> Grounding:
