@@ -16,6 +16,7 @@ from refdesk.pipeline import LLMValue
 from refdesk.reranking import Reranker
 from refdesk.settings import Settings
 from refdesk.stores import Reader
+from refdesk.stores.refusals import mismatch
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,10 +49,14 @@ class CallServices:
 
     async def searchable(self, collections: Sequence[str]) -> tuple[Reader, Embedder]:
         wanted = tuple(sorted(set(collections)))
-        if wanted in self._readers:
-            return self._readers[wanted], await self.desk.embedder()
-        await self.desk.check_space(wanted)
-        return await self.reader(wanted), await self.desk.embedder()
+        embedder = await self.desk.embedder()
+        if wanted not in self._readers:
+            known = {one.name: one for one in await self.collections()}
+            if not known.keys() >= set(wanted):
+                await self.desk.check_space(wanted)  # whose error names the nearest collection
+            for name in known.keys() & set(wanted):
+                mismatch(known[name], str(embedder.fingerprint))
+        return await self.reader(wanted), embedder
 
     async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:
         reader = await self.reader([hit.chunk.collection for hit in hits])

@@ -130,10 +130,11 @@ class LanceReader:
         return tuple(found)
 
     async def count(self, filter: Filter | None = None) -> tuple[int, int]:
+        if filter is None:
+            parts = self._state.parts
+            return sum(part.documents for part in parts), sum(part.chunks for part in parts)
+
         def work() -> tuple[int, int]:
-            if filter is None:
-                parts = self._state.parts
-                return sum(part.documents for part in parts), sum(part.chunks for part in parts)
             keys = filter_sql.matching(self._state.connection, self._state.keys, filter)
             return records.totals(self._state.connection, keys)
 
