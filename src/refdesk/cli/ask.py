@@ -1,5 +1,6 @@
 """`refdesk ask`: an answer as it is written, then its sources, then how it came about."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -96,8 +97,9 @@ class _Shown:
 
         if isinstance(event, Token):
             self._begun = True
-            self._out.write(self._wrapping.feed(event.text))
-            self._out.flush()
+            with suppress(BrokenPipeError):  # its reader is gone; the end of the command notices, too
+                self._out.write(self._wrapping.feed(event.text))
+                self._out.flush()
 
     def end(self) -> None:
         if self._begun:
