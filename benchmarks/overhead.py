@@ -55,7 +55,7 @@ def ours() -> Callable[[int], None]:
             seen: list[Event] = []
             context = await pipeline.run(Context(question="?"), Run(services=services, sinks=(seen.append,)))
             assert len(context.trace) == STEPS
-            assert len(seen) == 2 * STEPS
+            assert len(seen) == 2 * STEPS + 2
 
     return lambda times: asyncio.run(work(times))
 

@@ -7,8 +7,9 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -18,6 +19,10 @@ from typer.main import get_command
 from refdesk import errors, settings
 from refdesk.cli.exits import ExitCode
 from refdesk.cli.main import app
+from refdesk.configuration import options_of
+from refdesk.pipeline import Step
+from refdesk.pipeline.control import EVERYTHING
+from refdesk.steps import BUILTIN
 
 ROOT = Path(__file__).resolve().parent.parent
 PART = re.compile(r"(<!-- generated: (?P<name>[\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -106,11 +111,50 @@ def tree(kind: type[errors.RefdeskError], depth: int = 0) -> Iterator[tuple[type
         yield from tree(below, depth + 1)
 
 
+def steps_table() -> str:
+    """Return every step with its kind, what it does, reads and writes, and what happens when it fails."""
+    headings = ("step", "kind", "does", "reads", "writes", "`on_error`", "when it fails")
+    return table(headings, [step_row(step) for step in BUILTIN])
+
+
+def step_row(step: type[Step]) -> tuple[str, ...]:
+    """Return the row of a step."""
+    does = (inspect.getdoc(step) or "").split("\n\n")[0].replace("\n", " ")
+    policy = next(one.default for one in options_of(step) if one.name == "on_error")
+    return (
+        f"`{step.name}`",
+        step.kind,
+        does,
+        names(step.reads),
+        names(step.writes),
+        f"`{policy}`",
+        step.leaves,
+    )
+
+
+def names(fields_of_context: Collection[str]) -> str:
+    """Return names of fields as code."""
+    if set(fields_of_context) == EVERYTHING:
+        return "everything"
+    return ", ".join(f"`{name}`" for name in sorted(fields_of_context))
+
+
+def step_options(step: type[Step]) -> str:
+    """Return the options of a step."""
+    rows = [
+        (f"`{one.name}`", one.values, f"`{one.default}`" if one.default else "", one.meaning)
+        for one in options_of(step)
+    ]
+    return table(("option", "values", "default", "meaning"), rows)
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "command line": command_line,
     "exit codes": exit_codes,
     "settings": settings_table,
     "error codes": error_codes,
+    "steps": steps_table,
+    **{f"step {step.name}": partial(step_options, step) for step in BUILTIN},
 }
 
 

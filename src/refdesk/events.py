@@ -94,12 +94,45 @@ class StepFailed:
     usage: Usage = NO_USAGE
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled:
+    """A request to a language model ended, well or not. `path` leads to the step that made it."""
+
+    run_id: str
+    path: tuple[str, ...]
+    model: str
+    seconds: float
+    usage: Usage
+    error: BaseException | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted:
+    """A pipeline begins to work on a question."""
+
+    run_id: str
+    pipeline: str
+    """Its name, empty for one made in code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished:
+    """The pipeline is through, has stopped with an error, or was broken off (`cancelled`)."""
+
+    run_id: str
+    pipeline: str
+    outcome: StepOutcome
+    seconds: float
+    usage: Usage = NO_USAGE
+    error: RefdeskError | None = None
+
+
 AnswerEvent = Token | Done
 """What an answerer gives."""
 
 StepEvent = StepStarted | StepFinished | StepFailed
 
-Event = StepEvent | Token | Citations | Done
+Event = RunStarted | RunFinished | StepEvent | ModelCalled | Token | Citations | Done
 """What a run gives."""
 
 Sink = Callable[[Event], None]

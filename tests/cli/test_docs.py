@@ -8,7 +8,9 @@ from types import ModuleType
 import pytest
 
 from refdesk.errors import RefdeskError
+from refdesk.pipeline import Step
 from refdesk.settings import Settings
+from refdesk.steps import BUILTIN
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "generate.py"
 
@@ -40,11 +42,41 @@ def test_every_error_is_listed(generate: ModuleType) -> None:
 
 def test_every_command_is_listed(generate: ModuleType) -> None:
     text = generate.command_line()
-    for name in ("ingest", "ask", "documents show", "collections delete", "models pull", "eval retrieval"):
+    for name in (
+        "ingest",
+        "ask",
+        "documents show",
+        "collections delete",
+        "models pull",
+        "pipeline check",
+        "eval retrieval",
+    ):
         assert f"## refdesk {name}\n" in text
         assert f"Usage: refdesk {name} " in text
     assert max(map(len, text.splitlines())) <= 100
     assert "\x1b" not in text
+
+
+def test_every_step_is_listed_with_what_it_leaves(generate: ModuleType) -> None:
+    lines = generate.PARTS["steps"]().splitlines()
+    assert lines[0] == "| step | kind | does | reads | writes | `on_error` | when it fails |"
+    assert [line.split("`")[1] for line in lines[2:]] == [step.name for step in BUILTIN]
+    for step, line in zip(BUILTIN, lines[2:], strict=True):
+        assert f"| {step.kind} | {(step.__doc__ or '')[:20]}" in line
+        assert line.endswith(f"| {step.leaves} |")
+    [search] = [line for line in lines if line.startswith("| `search` ")]
+    assert "| `collections`, `filter`, `queries`, " in search
+    assert "| `stop` | The results as they were. |" in search
+
+
+@pytest.mark.parametrize("step", BUILTIN, ids=lambda step: step.name)
+def test_every_option_of_a_step_is_listed(generate: ModuleType, step: type[Step]) -> None:
+    lines = generate.PARTS[f"step {step.name}"]().splitlines()
+    assert lines[0] == "| option | values | default | meaning |"
+    assert {line.split("`")[1] for line in lines[2:]} == {one.name for one in fields(step)}
+    assert not any(line.endswith("|  |") for line in lines), "Each option says what it means."
+    page = f"<!-- generated: step {step.name} -->\n<!-- end -->"
+    assert "\n".join(lines) in generate.regenerated(page)
 
 
 def test_a_part_is_replaced_and_the_rest_left(generate: ModuleType) -> None:

@@ -303,7 +303,7 @@ async def test_runs_at_once_do_not_mix() -> None:
         assert context.rewritten_query == name
         assert context.warnings == (f"do: {name}",)
         assert len({event.run_id for event in seen[name] if isinstance(event, StepStarted)}) == 1
-        assert len(seen[name]) == 6
+        assert len(seen[name]) == 8
     everything = {
         event.run_id for events in seen.values() for event in events if isinstance(event, StepStarted)
     }

@@ -8,7 +8,18 @@ import typer
 from typer.core import TyperGroup
 
 import refdesk
-from refdesk.cli import ask, collections, documents, evaluate, ingest, models, reembed, search, stats
+from refdesk.cli import (
+    ask,
+    collections,
+    documents,
+    evaluate,
+    ingest,
+    models,
+    pipelines,
+    reembed,
+    search,
+    stats,
+)
 from refdesk.cli.exits import ExitCode, report, usage_line
 from refdesk.cli.options import Library, Verbose
 from refdesk.cli.terminal import tolerant_streams
@@ -52,7 +63,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (ingest, reembed, ask, search, documents, collections, models, stats, evaluate):
+for part in (ingest, reembed, ask, search, documents, collections, models, pipelines, stats, evaluate):
     part.add_to(app)
 
 

@@ -1,4 +1,4 @@
-"""YAML, or values already parsed, to values that know their lines. Nothing in it runs code or grows unbound."""
+"""YAML to values that know their lines. Nothing in a file runs code or grows without bound."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -67,7 +67,7 @@ def as_value(data: Any, depth: int = 1) -> Value:
         case list() | tuple():
             return Value([as_value(one, depth + 1) for one in data])
         case Mapping():
-            return Value({key: as_value(one, depth + 1) for key, one in data.items()})
+            return Value({str(key): as_value(one, depth + 1) for key, one in data.items()})
     return Value(data)
 
 
@@ -93,8 +93,7 @@ class Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Read a value, within limits that hold before anything is built."""
-        mark = self.peek_event().start_mark
-        line = mark.line + 1
+        line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
         if self.check_event(yaml.AliasEvent):
             raise Unreadable("It uses an alias (*name).", "Write the value out.", line)
         self.depth += 1

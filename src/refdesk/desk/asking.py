@@ -13,6 +13,7 @@ from refdesk.events import Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.pipeline import LLMValue, Pipeline, Run, Step
 from refdesk.settings import Settings
+from refdesk.telemetry import tell
 
 ALL = "all"
 Collections = str | Sequence[str] | None
@@ -29,7 +30,7 @@ class Call:
     def run(self, services: Services, sinks: Sequence[Sink] = ()) -> Run:
         return Run(
             services=CallServices(desk=services, settings=self.settings, given=self.llm),
-            sinks=tuple(sinks),
+            sinks=(tell, *services.listeners, *sinks),
             deadline=self.settings.seconds or math.inf,
         )
 

@@ -12,7 +12,7 @@ from refdesk.desk.services import Services
 from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata
 from refdesk.embedding import Embedder
 from refdesk.errors import InputError
-from refdesk.events import IngestEvent
+from refdesk.events import IngestEvent, Sink
 from refdesk.filters import Equals, Filters, as_filter
 from refdesk.ingest import Summary
 from refdesk.pipeline import Step
@@ -164,11 +164,13 @@ async def aopen(
     reranker: str | Reranker | None = None,
     steps: Sequence[type[Step]] = (),
     workers: Mapping[str, Any] | None = None,
+    listeners: Sequence[Sink] = (),
     **options: Any,
 ) -> AsyncIterator[Desk]:
     """Open a library folder for async code. Options are the fields of `Settings`; parts may be objects.
 
-    `steps` and `workers` are steps and implementations of your own that pipeline files may name.
+    `steps` and `workers` are steps and implementations of your own that pipeline files may name; `listeners`
+    are called with every event of every run.
     The folder is made at the first write; models are loaded when they are first needed.
     """
     given = {"embedder": embedder, "reranker": reranker, "library": library}
@@ -181,7 +183,13 @@ async def aopen(
         else:
             objects[name] = value
     settings = Settings.load(options)
-    services = Services(settings=settings, built=objects, steps=tuple(steps), workers=workers or {})
+    services = Services(
+        settings=settings,
+        built=objects,
+        listeners=tuple(listeners),
+        steps=tuple(steps),
+        workers=workers or {},
+    )
     try:
         yield Desk(services)
     finally:

@@ -17,7 +17,7 @@ from refdesk.documents import Hit, Scope
 from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.embedding.names import embedder_for
 from refdesk.errors import SettingsError
-from refdesk.events import IngestEvent
+from refdesk.events import IngestEvent, Sink
 from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
 from refdesk.ingest.batch import Writer
 from refdesk.parsing import ParseLimits
@@ -41,6 +41,8 @@ class Services:
     settings: Settings
     built: dict[str, object] = field(default_factory=dict)
     """Parts by name; what is in it from the start is used instead of what the settings name."""
+    listeners: tuple[Sink, ...] = ()
+    """Are told every event of every run."""
     steps: tuple[type[Step], ...] = ()
     """Steps of the user's own that pipeline files may name."""
     workers: Mapping[str, Any] = field(default_factory=dict)

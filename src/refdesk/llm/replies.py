@@ -12,15 +12,14 @@ from typing import Any
 
 from refdesk.errors import ReplyUnreadable
 from refdesk.llm.scanning import Cut, Malformed, Scanner
+from refdesk.llm.thoughts import CLOSING, OPENING
 
 LONGEST = 200_000
 """Characters of a reply that are read."""
-WORK = 20
+WORK = 8
 """Characters that may be looked at, as a multiple of the reply's length."""
-_TAGS = "think|thinking|thought|thoughts|reasoning|reflection"
-_BLOCK = re.compile(rf"<({_TAGS})>.*?</\1>", re.DOTALL | re.IGNORECASE)
-_CLOSING = re.compile(rf"</({_TAGS})>", re.IGNORECASE)
-_OPENING = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
+_TAG = re.compile(f"(?P<opening>{OPENING})|(?P<closing>{CLOSING})", re.IGNORECASE)
+_BEGINNING = re.compile(r"[{\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +42,46 @@ def read(reply: str) -> Reading:
 
     Errors: `ReplyUnreadable` where there is none.
     """
+    return readings(reply)[0]
+
+
+def readings(reply: str) -> list[Reading]:
+    """Find all values that stand beside each other in a reply, the likeliest first.
+
+    Errors: `ReplyUnreadable` where there is none.
+    """
     text = without_thoughts(reply)[:LONGEST]
     for _ in range(3):
         if (inner := _quoted(text)) is None:
             break
         text = inner
-    found = _readings(text)
-    if not found:
+    if not (found := _found(text)):
         raise ReplyUnreadable(f"The reply {reply!r:.200} holds no JSON.", reply=reply)
-    return max(found, key=lambda one: (one.complete, isinstance(one.value, dict), one.length))
+    return sorted(found, key=lambda one: (not one.complete, not isinstance(one.value, dict), -one.length))
 
 
 def without_thoughts(reply: str) -> str:
     """Return a reply without the blocks in which a model thinks aloud, whatever tag of them is missing."""
-    text = _BLOCK.sub("", reply)
-    if closings := list(_CLOSING.finditer(text)):
-        text = text[closings[-1].end() :]
-    if opening := _OPENING.search(text):
-        text = text[: opening.start()]
-    return text.strip()
+    kept: list[str] = []
+    at, inside = 0, False
+    for tag in _TAG.finditer(reply):
+        if tag["opening"] is None:
+            if not inside:  # everything up to here was thought
+                kept.clear()
+            at, inside = tag.end(), False
+        elif not inside:
+            kept.append(reply[at : tag.start()])
+            inside = True
+    if not inside:
+        kept.append(reply[at:])
+    return "".join(kept).strip()
 
 
 def _quoted(text: str) -> str | None:
     """Return what a reply holds that is a JSON string with JSON in it, None for any other."""
     if not text.startswith('"') or "{" not in text:
         return None
-    scanner = Scanner(text)
+    scanner = Scanner(text, left=WORK * len(text))
     try:
         value = scanner.string()
     except (Cut, Malformed):
@@ -76,22 +89,19 @@ def _quoted(text: str) -> str | None:
     return value if text[scanner.at :].strip() == "" else None
 
 
-def _readings(text: str) -> list[Reading]:
+def _found(text: str) -> list[Reading]:
     found: list[Reading] = []
     at, left = 0, WORK * len(text) + 1000
-    while left > 0 and (start := _next_opening(text, at)) >= 0:
-        scanner = Scanner(text, at=start)
+    while left > 0 and (start := _BEGINNING.search(text, at)):
+        at = start.end()
+        scanner = Scanner(text, at=start.start(), left=left)
         try:
             value = scanner.value()
-            if value or scanner.complete:
-                found.append(Reading(value, scanner.complete, scanner.at - start))
-            at = scanner.at if scanner.complete else start + 1
         except (Cut, Malformed):
-            at = start + 1
-        left -= max(scanner.at - start, 1)
+            left = scanner.left
+            continue
+        left = scanner.left
+        if value or scanner.complete:
+            found.append(Reading(value, scanner.complete, scanner.at - start.start()))
+            at = scanner.at  # the end of the text where it was cut: what is inside a cut value is no answer
     return found
-
-
-def _next_opening(text: str, at: int) -> int:
-    places = [place for place in (text.find("{", at), text.find("[", at)) if place >= 0]
-    return min(places, default=-1)

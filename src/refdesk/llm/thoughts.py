@@ -6,9 +6,22 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
-_OPENING = re.compile(r"\s*<(think|thinking|thought|reasoning|reflection)>\s*", re.IGNORECASE)
-_BEGUN = re.compile(r"\s*(<[a-z]{0,10})?\Z", re.IGNORECASE)
-"""What may still become an opening tag."""
+_WORDS = ("think", "thinking", "thought", "thoughts", "reasoning", "reflection", "seed:think")
+TAGS = (
+    *((f"<{word}>", f"</{word}>") for word in _WORDS),
+    ("[THINK]", "[/THINK]"),
+    ("◁think▷", "◁/think▷"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+)
+"""How models mark what they think before they answer, in any case of letters."""
+OPENING = "|".join(re.escape(opening) for opening, _ in TAGS)
+CLOSING = "|".join(re.escape(closing) for _, closing in TAGS)
+
+_BEGINS = re.compile(rf"\s*(?:{OPENING})\s*", re.IGNORECASE)
+_ENDS = re.compile(rf"(?:{CLOSING})\s*", re.IGNORECASE)
+_LONGEST = max(len(tag) for pair in TAGS for tag in pair)
+_OPENINGS = tuple(opening.lower() for opening, _ in TAGS)
 
 
 @dataclass(slots=True)
@@ -17,37 +30,49 @@ class Thoughts:
 
     state: Literal["start", "inside", "through"] = "start"
     _held: str = ""
-    _closing: str = ""
+    _thought: bool = False
 
     def feed(self, piece: str) -> str:
         """Take a piece; return what can be shown now."""
-        if self.state == "through":
+        if self.through:
             return piece
         self._held += piece
-        if self.state == "start":
-            if tag := _OPENING.match(self._held):
-                self.state, self._closing = "inside", f"</{tag[1].lower()}>"
-                self._held = self._held[tag.end() :]
-            elif _BEGUN.match(self._held):
-                return ""
-        if self.state == "inside":
-            place = self._held.lower().find(self._closing)
-            if place < 0:
-                self._held = self._held[-len(self._closing) :]
-                return ""
-            rest = self._held[place + len(self._closing) :].lstrip()
-            self.state, self._held = "start" if not rest else "through", rest
-            return self._release() if rest else ""
-        self.state = "through"
-        return self._release()
+        while self._begin() if self.state == "start" else self._end():
+            if self.through:
+                return self._release()
+        return ""
+
+    @property
+    def through(self) -> bool:
+        """Whether the thoughts are over, so that all that comes can be shown."""
+        return self.state == "through"
 
     def finish(self) -> str:
         """Take the end; return what was held back and is no thought."""
         return "" if self.state == "inside" else self._release()
 
+    def _begin(self) -> bool:
+        """Read the beginning; False where what is held does not say yet what it is."""
+        if tag := _BEGINS.match(self._held):
+            self.state, self._held, self._thought = "inside", self._held[tag.end() :], True
+            return True
+        begun = self._held.strip().lower()
+        if any(opening.startswith(begun) for opening in _OPENINGS):
+            return False
+        self.state = "through"
+        return True
+
+    def _end(self) -> bool:
+        """Look for the end of the thoughts; False where it has not come."""
+        if tag := _ENDS.search(self._held):
+            self.state, self._held = "start", self._held[tag.end() :]
+            return True
+        self._held = self._held[-_LONGEST:]
+        return False
+
     def _release(self) -> str:
         held, self._held = self._held, ""
-        return held
+        return held.lstrip() if self._thought else held
 
 
 async def said(pieces: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:

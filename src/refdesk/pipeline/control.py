@@ -49,6 +49,7 @@ class Repeat(Step):
     leaves: ClassVar[str] = "What the inner steps had done before the one that failed."
 
     steps: tuple[Step, ...]
+    """What to run in each round."""
     until: Annotated[Condition, ConditionOption()]
     """Is asked after each round: a function of the context, or text such as `verdict=pass`."""
     times: Annotated[int, Field(ge=1, le=10)] = 2

@@ -1,5 +1,6 @@
 """A language model whose requests are counted."""
 
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -14,7 +15,8 @@ class MeteredLLM:
     """Passes requests on; reports what each cost, estimated where the model does not tell."""
 
     llm: LLM
-    on_usage: Callable[[Usage], None]
+    on_call: Callable[[Usage, float, BaseException | None], None]
+    """Is told once per request its usage, its seconds and its error."""
 
     @property
     def name(self) -> str:
@@ -29,14 +31,19 @@ class MeteredLLM:
             told.append(usage)
             options.on_usage(usage)
 
-        length = 0
+        length, began = 0, time.perf_counter()
+        error: BaseException | None = None
         try:
             async with aclosing(self.llm.stream(messages, replace(options, on_usage=tell))) as pieces:
                 async for piece in pieces:
                     length += estimate_tokens(piece) - 1
                     yield piece
+        except BaseException as raised:
+            error = raised
+            raise
         finally:
-            self.on_usage(sum(told, NO_USAGE) if told else _guess(messages, length))
+            usage = sum(told, NO_USAGE) if told else _guess(messages, length)
+            self.on_call(usage, time.perf_counter() - began, error)
 
 
 def _guess(messages: tuple[Message, ...], written: int) -> Usage:

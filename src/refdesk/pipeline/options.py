@@ -29,12 +29,18 @@ def wrong_options(step: "Step") -> Iterator[tuple[str, str]]:
 
 def reasons(error: ValidationError, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield one reason and remedy per option, however many forms of it were tried."""
+    for _, reason, remedy in reasons_by_option(error, known):
+        yield reason, remedy
+
+
+def reasons_by_option(error: ValidationError, known: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield option, reason and remedy, one of each per option."""
     seen: set[str] = set()
     for one in error.errors(include_url=False):
         option = str(one["loc"][0]) if one["loc"] else ""
         if option not in seen:
             seen.add(option)
-            yield _reason(option, one, known)
+            yield option, *_reason(option, one, known)
 
 
 def _reason(option: str, one: "ErrorDetails", known: Sequence[str]) -> tuple[str, str]:
@@ -45,4 +51,5 @@ def _reason(option: str, one: "ErrorDetails", known: Sequence[str]) -> tuple[str
     if one["type"] == "missing":
         return f"Its option {option!r} is missing.", "Give it."
     said = str(one.get("ctx", {}).get("error", "")) or f"is {one['input']!r:.60}: {one['msg']}"
-    return f"Its option {option!r} {said.rstrip('.')}.", "Change the value, or leave the option out."
+    said = said if said.endswith("?") else f"{said.rstrip('.')}."
+    return f"Its option {option!r} {said}", "Change the value, or leave the option out."

@@ -3,16 +3,27 @@
 import math
 import time
 import uuid
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
 
-from refdesk.context import Context, Measure, StepOutcome, Trace
+from refdesk.context import NO_USAGE, Context, Measure, StepOutcome, Trace, Usage
 from refdesk.errors import InputError, LimitReached, MissingExtra, RefdeskError, SettingsError, StepError
-from refdesk.events import Event, Sink, StepFailed, StepFinished, StepStarted, Token
+from refdesk.events import (
+    Event,
+    ModelCalled,
+    RunFinished,
+    RunStarted,
+    Sink,
+    StepFailed,
+    StepFinished,
+    StepStarted,
+    Token,
+)
 from refdesk.llm import LLM
 from refdesk.pipeline.metering import MeteredLLM
 from refdesk.pipeline.notes import Notes, Shown
@@ -72,7 +83,41 @@ class Run:
                 f"The step {self.path[-1] if self.path else ''!r} needs a language model and none is named.",
                 remedy="Set the setting `llm`, give the call `llm=`, or give the step `llm=`.",
             )
-        return MeteredLLM(llm, self.notes.add_usage)
+        return MeteredLLM(llm, partial(self._called, llm.name))
+
+    def _called(self, model: str, usage: Usage, seconds: float, error: BaseException | None) -> None:
+        self.notes.add_usage(usage)
+        self.emit(
+            ModelCalled(
+                run_id=self.run_id, path=self.path, model=model, seconds=seconds, usage=usage, error=error
+            )
+        )
+
+    @contextmanager
+    def whole(self, pipeline: str) -> Iterator[Callable[[Context], Context]]:
+        """Tell the listeners that a pipeline begins, and how it ends."""
+        ended: list[Context] = []
+
+        def end(context: Context) -> Context:
+            ended.append(context)
+            return context
+
+        self.emit(RunStarted(run_id=self.run_id, pipeline=pipeline))
+        try:
+            yield end
+        finally:
+            context = ended[0] if ended else None
+            error = context.error if context else None
+            self.emit(
+                RunFinished(
+                    run_id=self.run_id,
+                    pipeline=pipeline,
+                    outcome="cancelled" if context is None else "stopped" if error else "done",
+                    seconds=time.perf_counter() - self.began,
+                    usage=context.usage if context else NO_USAGE,
+                    error=error,
+                )
+            )
 
     async def steps(self, steps: "Sequence[Step]", context: Context, *, streams: bool = False) -> Context:
         """Run steps in order; the last that speaks streams where `streams` allows it."""

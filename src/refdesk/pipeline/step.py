@@ -164,7 +164,8 @@ class Pipeline:
         """
         if problems := self.problems(llm=run.services.llm(None) is not None):
             raise PipelineError(problems, name=self.name)
-        return await run.steps(self.steps, context, streams=True)
+        with run.whole(self.name) as end:
+            return end(await run.steps(self.steps, context, streams=True))
 
     def problems(self, *, llm: bool = True) -> tuple[Problem, ...]:
         """Return all that keeps it from running; `llm` says whether runs have a language model."""
