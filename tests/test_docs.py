@@ -22,13 +22,21 @@ from refdesk.events import Outcome
 from refdesk.parsing import Reason
 from refdesk.parsing.formats import FORMATS
 from refdesk.retrieval import FUSIONS, EmptyReason
+from refdesk.steps import BUILTIN
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PACKAGE = ROOT / "src" / "refdesk"
-PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")))
+STEP_PAGES = tuple(sorted((DOCS / "steps").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")), *STEP_PAGES)
 WRITTEN = (*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")))
-DESCRIBED_ELSEWHERE = {"citations": "answering", "filters": "retrieval", "llm": "answering"}
+DESCRIBED_ELSEWHERE = {
+    "citations": "answering",
+    "filters": "retrieval",
+    "llm": "answering",
+    "pipeline": "pipelines",
+    "steps": "pipelines",
+}
 """Folders without a page of their own, and the page that describes each."""
 FOLDERS = sorted(found.parent.name for found in PACKAGE.glob("*/__init__.py"))
 FOLDER_PAGES = sorted({DESCRIBED_ELSEWHERE.get(name, name) for name in FOLDERS})
@@ -106,10 +114,14 @@ def test_examples_run(page: Path, place: Path, eval_example: EvalExample) -> Non
     for example in find_examples(page):
         if title := example.prefix_settings().get("title"):
             (place / title).write_text(example.source, "utf-8")
-        if page.stem in FOLDER_PAGES:
+        if page.stem in FOLDER_PAGES or page in STEP_PAGES:
             eval_example.run_print_check(replace(example, source=_OUTPUT.sub(r"\1#> ", example.source)))
         else:
             eval_example.run(example)
+
+
+def test_every_step_has_a_page() -> None:
+    assert {page.stem for page in STEP_PAGES} == {step.name for step in BUILTIN}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

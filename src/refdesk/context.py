@@ -230,6 +230,11 @@ class Context:
         return replace(self, results=results, evidence=(), distilled="")
 
     @property
+    def standalone(self) -> str:
+        """The question as it can be understood by itself: as it was rewritten, else as it was put."""
+        return self.rewritten_query or self.question
+
+    @property
     def query(self) -> str:
         """The question as it was last rewritten or expanded."""
         return self.expanded_query or self.rewritten_query or self.question

@@ -46,7 +46,7 @@ class Answer(Step):
 
     kind: ClassVar[Kind] = "answer_generator"
     reads: ClassVar[frozenset[str]] = frozenset(
-        {"question", "history", "hits", "evidence", "distilled", "zone", "skip_retrieval", "answer"}
+        {"question", "standalone", "history", "hits", "evidence", "distilled", "zone", "skip_retrieval", "answer"}
     )
     writes: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "corrections"})
     worker: ClassVar[str] = "answerer"
@@ -95,6 +95,7 @@ class Answer(Step):
     async def __call__(self, context: Context, run: Run) -> Context:
         evidence = self._evidence(context, run)
         answer = await shown(self._events(context, evidence, run), run, at_once=not self.self_correct)
+        answer = replace(answer, question=context.question)
         new = context.evolve(answer=answer, evidence=answer.evidence or evidence)
         if self.self_correct and evidence and answer.refusal is None and run.services.llm(self.llm):
             answerer = self._generated(context, evidence, run.model(self.llm), run)
@@ -129,7 +130,7 @@ class Answer(Step):
             if begun or not self.extractive_on_failure or not evidence:
                 raise
             run.warn(f"The model failed, so the documents are quoted: {error}")
-            quoting = (await run.services.extractive()).stream(context.question, evidence)
+            quoting = (await run.services.extractive()).stream(context.standalone, evidence)
             async with aclosing(quoting) as events:
                 async for event in events:
                     yield event
@@ -148,7 +149,7 @@ class Answer(Step):
         if not evidence:
             return _refusal(question, NOTHING_FOUND, llm.name if llm else "extractive")
         if llm is None:
-            return (await run.services.extractive()).stream(question, evidence, zone=zone)
+            return (await run.services.extractive()).stream(context.standalone, evidence, zone=zone)
         return self._generated(context, evidence, llm, run).stream(question, evidence, zone=zone)
 
     def _freely(self, context: Context, llm: LLM, run: Run) -> FreeAnswerer:

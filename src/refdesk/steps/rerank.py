@@ -37,7 +37,7 @@ class Rerank(Step):
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "hits", "rerank_scores", "skip_retrieval"})
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "standalone", "hits", "skip_retrieval"})
     writes: ClassVar[frozenset[str]] = frozenset({"results", "evidence", "distilled", "rerank_scores"})
     after: ClassVar[tuple[Kind, ...]] = ("retriever", "memory")
     worker: ClassVar[str] = "reranker"
@@ -83,7 +83,7 @@ class Rerank(Step):
     async def __call__(self, context: Context, run: Run) -> Context:
         hits = context.hits
         depth = self.depth or run.services.settings.rerank_depth
-        ordered = await self._ordered(context.question, hits[:depth], run)
+        ordered = await self._ordered(context.standalone, hits[:depth], run)
         if ordered is None:
             run.measure(reason="no reranker is configured")
             return context
