@@ -147,6 +147,13 @@ def test_a_page_is_short(name: str) -> None:
     assert 40 <= len((DOCS / f"{name}.md").read_text("utf-8").splitlines()) <= 130
 
 
+def test_tests_that_show_something_exist() -> None:
+    shown = re.findall(r"`([\w/]+\.py)::(test_\w+)`", (DOCS / "coming-from.md").read_text("utf-8"))
+    assert len(shown) > 50
+    for file, name in shown:
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text("utf-8"), f"{file} has no {name}."
+
+
 @pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: Path) -> None:
     for target, anchor in _LINK.findall(without_blocks(page)):

@@ -117,3 +117,33 @@ def test_escape_sequences_of_a_document_reach_no_terminal(filled: Run, llm: str)
 def test_markup_in_a_document_is_text(filled: Run) -> None:
     assert "[bold red]Printer[/]" in filled("documents", "list").stdout
     assert ":smile:" in filled("documents", "show", "handbook/printer.md").stdout
+
+
+def test_a_trace_shows_every_step(filled: Run, llm: str) -> None:
+    result = filled("ask", QUESTION, "--llm", llm, "--trace")
+    lines = [line for line in result.stderr.splitlines() if line[:2] in ("├─", "└─")]
+    assert [line.split()[1] for line in lines] == ["search", "rerank", "answer", "cite"]
+    assert all(" ms" in line for line in lines)
+    assert "hits=" in lines[0]
+    record = as_json(filled, "ask", QUESTION, "--llm", llm)
+    assert [step["path"] for step in record["trace"]] == [["search"], ["rerank"], ["answer"], ["cite"]]
+    assert record["usage"]["requests"] == 1
+
+
+def test_a_pipeline_by_name_and_file(filled: Run, llm: str, tmp_path: Path) -> None:
+    record = as_json(filled, "ask", QUESTION, "--llm", llm, "--pipeline", "simple")
+    assert [step["path"][0] for step in record["trace"]] == ["search", "answer", "cite"]
+    own = tmp_path / "own.yaml"
+    own.write_text("version: 1\nsteps:\n- search: {top_k: 1}\n- answer\n", "utf-8")
+    record = as_json(filled, "ask", QUESTION, "--llm", llm, "--pipeline", str(own))
+    assert [step["path"][0] for step in record["trace"]] == ["search", "answer"]
+
+
+def test_a_pipeline_that_cannot_run_names_all_problems(filled: Run, tmp_path: Path) -> None:
+    own = tmp_path / "own.yaml"
+    own.write_text("version: 1\nsteps:\n- serch\n- rerank: {treshold: 7}\n", "utf-8")
+    line = failing(filled, "ask", QUESTION, "--pipeline", str(own), code=1)
+    assert "[pipeline_invalid]" in line
+    assert "Did you mean 'search'?" in line
+    assert "Did you mean 'threshold'?" in line
+    assert "needs a language model" in failing(filled, "ask", QUESTION, "--pipeline", "modular", code=1)
