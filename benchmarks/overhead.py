@@ -100,7 +100,7 @@ def langchain() -> Callable[[int], None]:
     return work
 
 
-FRAMEWORKS = {"refdesk": ours, "haystack": haystack, "langchain": langchain}
+FRAMEWORKS = {"ours": ours, "haystack": haystack, "langchain": langchain}
 
 
 def serve(name: str) -> None:
@@ -157,7 +157,7 @@ def main() -> None:
         process.communicate("")
     print(f"{STEPS} steps that do nothing, µs per step, {ROUNDS} interleaved rounds of {RUNS} runs")
     for name, taken in times.items():
-        ratio = median(taken) / median(times["refdesk"])
+        ratio = median(taken) / median(times["ours"])
         print(
             f"{name:10} median {median(taken):7.1f}  least {min(taken):7.1f}  {ratio:5.1f} x  "
             f"({PEERS.get(name, 'refdesk')} {processes[name][1]})"
