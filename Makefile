@@ -20,7 +20,7 @@ install: .venv/installed ## Create .venv with the locked dependencies and refdes
 models: .venv/installed ## Fetch and verify the default embedding model (91 MB, once)
 	$(PY) -m refdesk models pull
 
-demo: models ## Ingest real documents and ask three questions
+demo: models ## Ingest real documents and ask questions
 	sh examples/demo/run.sh $(PY)
 
 check: .venv/installed ## Lint, format, types, import layers, generated docs

@@ -25,3 +25,9 @@ ask python "How do I create a temporary directory that is removed automatically?
 ask refdesk "What happens to files that vanished from a folder?"
 ask packages "Which package reads Excel files?"
 ask packages "Who won the football world cup in 1998?"
+
+pipeline="$here/../pipelines/checked.yaml"
+show pipeline check examples/pipelines/checked.yaml
+refdesk pipeline check "$pipeline"
+show ask "Which package reads Excel files?" --collection packages --pipeline examples/pipelines/checked.yaml --trace
+refdesk ask "Which package reads Excel files?" --collection packages --pipeline "$pipeline" --trace
