@@ -1,8 +1,8 @@
 """What 200 questions at once take beside one: the preset `modular`, with a model of 50 ms a call.
 
-The model is scripted and waits as a remote one would. `remote` searches with a function that takes 50 ms, too,
-so that what is measured is this library's own work; `local` searches a library on disk with this machine's
-cores, which then are the limit.
+The model is scripted and waits as a remote one would. `remote` searches with a function that takes 50 ms,
+too, so that what is measured is this library's own work; `local` searches a library on disk with this
+machine's cores, which then are the limit.
 """
 
 import asyncio

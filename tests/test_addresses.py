@@ -13,7 +13,8 @@ from refdesk.embedding.http import Options, connect_named, connect_openai, conne
 from refdesk.embedding.names import embedder_for
 from refdesk.embedding.remote import Server
 from refdesk.errors import InputError, RefdeskError
-from refdesk.llm.models import ModelLLM, scrub
+from refdesk.llm.failures import scrub
+from refdesk.llm.models import ModelLLM
 from refdesk.llm.names import llm_for, parse_model_name
 from refdesk.reranking.http import HttpReranker, Tei
 from refdesk.reranking.names import reranker_for

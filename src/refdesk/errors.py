@@ -25,7 +25,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class RefdeskError(Exception):
@@ -40,6 +40,16 @@ class RefdeskError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}".rstrip()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[RefdeskError], args: tuple[Any, ...], state: dict[str, Any]) -> RefdeskError:
+    """Make an error again in another process, whatever its constructor asks for."""
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class InputError(RefdeskError):

@@ -86,7 +86,7 @@ def merged(lists: Sequence[Results]) -> tuple[Hit, ...]:
     SIGIR 2009), since their scores do not compare; the hit that ranked best stands for its chunk.
     """
     filled = [one.hits for one in lists if one.hits]
-    if len(filled) == 1 and len({hit.chunk.chunk_id for hit in filled[0]}) == len(filled[0]):
+    if len(filled) == 1 and _in_order(filled[0]):
         return filled[0]
     best: dict[str, Hit] = {}
     shares: dict[str, list[float]] = {}
@@ -105,3 +105,9 @@ def merged(lists: Sequence[Results]) -> tuple[Hit, ...]:
         replace(best[name], rank=rank, fused_score=scores[name] if joined else best[name].fused_score)
         for rank, name in enumerate(order, 1)
     )
+
+
+def _in_order(hits: Sequence[Hit]) -> bool:
+    """Tell whether a list is what `merged` would make of it: every chunk once, ranks from 1."""
+    ranked = all(hit.rank == rank for rank, hit in enumerate(hits, 1))
+    return ranked and len({hit.chunk.chunk_id for hit in hits}) == len(hits)

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from refdesk.answering.generated import ABSTENTION, GeneratedAnswerer
+from refdesk.answering.generated import GeneratedAnswerer
+from refdesk.answering.writing import ABSTENTION
 from refdesk.context import Answer, Evidence, Zone
 from refdesk.documents import Document
 from refdesk.errors import LLMError

@@ -11,11 +11,11 @@ import pytest
 
 import refdesk
 from refdesk.context import Turn
-from refdesk.errors import InputError, LimitReached, LLMError, NotFound, PipelineError
+from refdesk.errors import InputError, LimitReached, LLMError, NotFound, PipelineError, StepError
 from refdesk.events import Done, Event, RunFinished, StepFailed, StepFinished, Token
 from refdesk.llm import DEFAULTS, Message, Options
 from refdesk.pipeline import Step
-from refdesk.steps import Answer, Cite, Rerank, Rewrite, Search
+from refdesk.steps import Answer, Cite, Rerank, Rewrite, Search, When
 from refdesk.testing import HashingEmbedder
 from refdesk.testing.llm import ScriptedLLM
 
@@ -164,3 +164,10 @@ async def test_steps_of_ones_own_can_be_named_in_files(tmp_path: Path, handbook:
         await desk.ingest(handbook)
         context = await desk.run(file, "leave days?")
     assert context.queries_tried == ("LEAVE DAYS",)
+
+
+async def test_a_run_without_an_answer_is_an_error(desk: refdesk.Desk) -> None:
+    pipeline = Search() | When(condition="hits>99", steps=(Answer(),))
+    assert (await desk.run(pipeline, QUESTION)).answer is None
+    with pytest.raises(StepError, match="No step answered"):
+        await desk.ask(QUESTION, pipeline=pipeline)

@@ -1,11 +1,13 @@
 """Functions as language models."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import partial
 
 import pytest
 
 from refdesk.errors import InputError, LLMError
-from refdesk.llm import Message
+from refdesk.llm import Message, Options
 from refdesk.llm.names import llm_for
 from refdesk.testing.llm import ScriptedLLM
 
@@ -49,3 +51,25 @@ async def test_a_model_passes_through() -> None:
 def test_what_is_no_model() -> None:
     with pytest.raises(InputError, match="int"):
         llm_for(3)  # type: ignore[arg-type]
+
+
+async def test_a_model_that_takes_no_options() -> None:
+    class Parrot:
+        name = "parrot"
+        closed = False
+
+        async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
+            try:
+                yield messages[-1].text
+                yield "!"
+            finally:
+                self.closed = True
+
+    parrot = Parrot()
+    llm = llm_for(parrot)
+    assert llm.name == "parrot"
+    assert "".join([piece async for piece in llm.stream(QUESTION, Options(max_tokens=3))]) == "Why?!"
+    async with aclosing(llm.stream(QUESTION)) as pieces:
+        parrot.closed = False
+        await anext(pieces)
+    assert parrot.closed

@@ -7,7 +7,8 @@ import pytest
 
 from refdesk.errors import InputError, LLMError, MissingExtra
 from refdesk.llm import LLM, Message
-from refdesk.llm.models import ModelLLM, scrub
+from refdesk.llm.failures import scrub
+from refdesk.llm.models import ModelLLM
 from refdesk.llm.names import llm_for, parse_model_name
 from refdesk.testing.llm import ServerReply, chat_server
 

@@ -4,7 +4,7 @@ import pytest
 
 from refdesk.errors import ModelError
 from refdesk.models.cache import default_cache, write_stamp
-from refdesk.models.catalog import CATALOG, E5, MINILM, find
+from refdesk.models.catalog import CATALOG, E5, MINILM, SMOLLM2, find
 from refdesk.models.locate import folder_of, list_models, locate, verify
 from refdesk.testing.models import write_tiny_model
 
@@ -69,7 +69,7 @@ def test_verify_of_an_absent_model_names_the_command(tmp_path: Path) -> None:
 def test_the_list_tells_what_is_here(tmp_path: Path) -> None:
     fill(tmp_path)
     states = {status.name: status.state for status in list_models(cache=tmp_path)}
-    assert states == {MINILM.name: "ready", E5.name: "absent"}
+    assert states == {MINILM.name: "ready", E5.name: "absent", SMOLLM2.name: "absent"}
 
 
 def test_the_cache_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 import anyio
 
 from refdesk.context import Answer, Context
-from refdesk.events import Event
+from refdesk.events import Event, StepFailed, StepFinished, StepStarted, Token
 from refdesk.llm import LLM
 from refdesk.llm.names import llm_for
-from refdesk.pipeline import Kind, Run, Step
+from refdesk.pipeline import Kind, Pipeline, Run, Step
 from refdesk.settings import Settings
+
+CONTEXT = Context(question="How many days?")
 
 
 class Offline:
@@ -104,3 +106,28 @@ class Find(Step):
 
     async def __call__(self, context: Context, run: Run) -> Context:
         return context
+
+
+async def finished(*steps: Step, **options: Any) -> tuple[Context, list[Event]]:
+    """Run steps as a pipeline; return the context and the events."""
+    events: list[Event] = []
+    context = await Pipeline(steps).run(CONTEXT, a_run((events.append,), **options))
+    return context, events
+
+
+def told(events: list[Event]) -> list[str]:
+    """Return events in a line each."""
+    lines = []
+    for event in events:
+        match event:
+            case StepStarted():
+                lines.append(f"{'/'.join(event.path)} started")
+            case StepFinished() | StepFailed():
+                lines.append(f"{'/'.join(event.path)} {event.outcome}")
+            case Token():
+                lines.append(f"token {event.text}")
+    return lines
+
+
+def shown(events: list[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, Token))

@@ -131,3 +131,12 @@ def test_wrong_conditions_are_problems(condition: Any) -> None:
 
 def test_every_fact_has_a_name_that_can_be_asked() -> None:
     assert {name for name in FACTS if holds(f"{name}:*", ANSWERED)} >= {"zone", "hits", "verdict", "refusal"}
+
+
+def test_a_condition_is_no_async_function() -> None:
+    async def later(context: Context) -> bool:
+        return False
+
+    condition: Any = later
+    problems = Pipeline((When(condition=condition, steps=(AnswerStep(),)),)).problems()
+    assert "an async function" in problems[0].reason

@@ -5,44 +5,17 @@ from typing import Any
 
 import anyio
 import pytest
-from tests.pipeline.parts import Do, Find, Polish, Say, a_run
+from tests.pipeline.parts import CONTEXT, Do, Find, Polish, Say, a_run, finished, shown, told
 
 from refdesk.context import Answer, Context, Usage
 from refdesk.errors import LimitReached, LLMError, PipelineError, SettingsError, StepError
-from refdesk.events import Event, StepFailed, StepFinished, StepStarted, Token
+from refdesk.events import Event, StepFinished, StepStarted
 from refdesk.llm import Message
 from refdesk.llm.complete import complete
 from refdesk.pipeline import Pipeline, Repeat, Run, Step, When
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
-
-CONTEXT = Context(question="How many days?")
-
-
-async def finished(*steps: Step, **options: Any) -> tuple[Context, list[Event]]:
-    """Run steps as a pipeline; return the context and the events."""
-    events: list[Event] = []
-    context = await Pipeline(steps).run(CONTEXT, a_run((events.append,), **options))
-    return context, events
-
-
-def told(events: list[Event]) -> list[str]:
-    """Return events in a line each."""
-    lines = []
-    for event in events:
-        match event:
-            case StepStarted():
-                lines.append(f"{'/'.join(event.path)} started")
-            case StepFinished() | StepFailed():
-                lines.append(f"{'/'.join(event.path)} {event.outcome}")
-            case Token():
-                lines.append(f"token {event.text}")
-    return lines
-
-
-def shown(events: list[Event]) -> str:
-    return "".join(event.text for event in events if isinstance(event, Token))
 
 
 def fail(context: Context, run: Run) -> Context:

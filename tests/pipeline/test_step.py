@@ -2,7 +2,8 @@
 
 import copy
 import pickle
-from dataclasses import replace
+import threading
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
 import pytest
@@ -132,3 +133,89 @@ def test_a_context_is_never_altered() -> None:
 )
 def test_one_rule_says_what_is_searched(changes: dict[str, Any], queries: tuple[str, ...]) -> None:
     assert Context(question="?").evolve(**changes).queries == queries
+
+
+def test_blocks_of_which_one_runs_do_not_see_each_other() -> None:
+    either = When(condition="hits=0", steps=(Find(),), otherwise=(Rerank(),))
+    assert [line.split(":")[0] for line in reasons(either, Say())] == ["step 1.b1 (rerank)"]
+    gated = When(condition="hits=0", steps=(Say(), Polish()), otherwise=(Say(),))
+    assert Pipeline((gated,)).problems() == ()
+    assert Pipeline((gated,)).remarks == ()
+    assert [line.split(":")[0] for line in reasons(gated, Say())] == ["step 2 (say)"]
+    assert reasons(When(condition="hits=0", steps=(Find(),)), Rerank(), Say()) == []
+    assert [one.position for one in Pipeline((gated, When(condition="hits=0", steps=(Say(),)))).remarks] == [
+        "2.1"
+    ]
+
+
+def test_problems_come_in_the_order_of_the_steps() -> None:
+    wrong = tuple(Search(top_k=0) for _ in range(11))
+    block = When(condition="hits=0", steps=wrong, otherwise=(Search(top_k=0),))
+    places = [problem.position for problem in Pipeline((*wrong, block, Say())).problems()]
+    assert places == [
+        *(str(place) for place in range(1, 12)),
+        *(f"12.a{place}" for place in range(1, 12)),
+        "12.b1",
+    ]
+
+
+def test_a_step_may_have_many_blocks() -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class Three(Find):
+        one: tuple[Step, ...] = (Search(top_k=0),)
+
+        @property
+        def blocks(self) -> tuple[tuple[Step, ...], ...]:
+            return (self.one, self.one, self.one)
+
+    assert [one.position for one in Pipeline((Three(), Say())).problems()] == ["1.a1", "1.b1", "1.c1"]
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Search(top_k="5"), "Its option 'top_k' is '5'. Write 5."),  # type: ignore[arg-type]
+        (Find(timeout="2"), "Its option 'timeout' is '2'. Write 2.0."),  # type: ignore[arg-type]
+        (Find(timeout=0), "Its option 'timeout' is 0: Input should be greater than 0."),
+        (Find(on_error="skip"), "Its option 'on_error' is 'skip': Input should be"),  # type: ignore[arg-type]
+    ],
+)
+def test_values_that_only_look_right(step: Step, said: str) -> None:
+    assert said in reasons(step, Say())[0]
+
+
+def test_values_of_another_type_that_mean_the_same() -> None:
+    assert reasons(Search(threshold=1), Find(timeout=2), Say()) == []
+
+
+def test_steps_that_were_used_can_still_be_copied() -> None:
+    step = Rewrite(rewriter=(Locked, {"word": "a"}))
+    assert step.work is step.work
+    assert pickle.loads(pickle.dumps(step)) == step
+    assert copy.deepcopy(step) == step
+    assert pickle.loads(pickle.dumps(Pipeline((step,)))) == Pipeline((step,))
+
+
+class Locked:
+    """A rewriter that cannot be copied once it is made."""
+
+    def __init__(self, word: str) -> None:
+        self.lock = threading.Lock()
+
+    def rewrite(self, question: str) -> str:
+        return question
+
+
+def test_a_step_has_a_kind() -> None:
+    class Kindless(Step):
+        pass
+
+    with pytest.raises(InputError, match="'kindless' has no kind"):
+        Kindless()
+
+
+def test_a_class_in_the_place_of_a_step() -> None:
+    with pytest.raises(InputError, match=r"Write Say\(\)"):
+        Find() | Say
+    with pytest.raises(InputError, match="made of steps"):
+        Find() | Say() | "cite"  # type: ignore[operator]

@@ -80,7 +80,7 @@ async def test_widen_leaves_hits_from_elsewhere(desk: refdesk.Desk) -> None:
     before = await found(desk, HITS)
     context = await desk.step(Widen(), before)
     assert ids(context) == ids(before)
-    assert "4 documents are in no collection" in context.warnings[0]
+    assert "5 of 5 hits are in no collection" in context.warnings[0]
 
 
 async def test_distilled_notes_are_shown_and_cited(desk: refdesk.Desk) -> None:
@@ -131,7 +131,7 @@ async def scored(desk: refdesk.Desk, *scores: float) -> Context:
 
 
 @pytest.mark.parametrize(
-    ("score", "zone"), [(0.1, "none"), (0.2, "weak"), (0.34, "weak"), (0.35, "ok"), (3.0, "ok")]
+    ("score", "zone"), [(0.1, "none"), (0.2, "weak"), (0.34, "weak"), (0.35, "ok"), (1.0, "ok")]
 )
 async def test_zones_by_the_best_score(desk: refdesk.Desk, score: float, zone: str) -> None:
     assert (await desk.step(Assess(), await scored(desk, 0.05, score))).zone == zone

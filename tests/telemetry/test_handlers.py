@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 import refdesk
 from refdesk import telemetry
 from refdesk.errors import LLMError
+from refdesk.events import Token
+from refdesk.llm import DEFAULTS, Message, Options
+from refdesk.pipeline import When
 from refdesk.steps import Answer, Rewrite, Search
 from refdesk.telemetry import Record
 from refdesk.testing import HashingEmbedder
@@ -75,9 +79,9 @@ async def test_failures_are_exceptions(tmp_path: Path, seen: list[Record]) -> No
     context = await ask(tmp_path, ScriptedLLM([LLMError("down")]))
     failed = [record for record in seen if record.name.endswith(".exception")]
     assert [(record.name.removeprefix("refdesk."), record.outcome) for record in failed] == [
-        ("llm.exception", ""),
+        ("llm.exception", "stopped"),
         ("pipeline.rewrite.exception", "continued"),
-        ("llm.exception", ""),
+        ("llm.exception", "stopped"),
         ("pipeline.answer.exception", "stopped"),
         ("run.exception", "stopped"),
     ]
@@ -109,3 +113,35 @@ async def test_runs_at_once_are_told_apart(tmp_path: Path, seen: list[Record]) -
         names = [record.name for record in seen if record.run_id == run]
         assert names[0] == "refdesk.run.start"
         assert len(names) == 6
+
+
+class Endless:
+    """A model that goes on and on."""
+
+    name = "endless"
+
+    async def stream(
+        self, messages: tuple[Message, ...], options: Options = DEFAULTS
+    ) -> AsyncGenerator[str, None]:
+        while True:
+            yield "Leave is 30 days [[1]]. "
+            await asyncio.sleep(0)
+
+
+async def test_everything_that_started_stops_when_a_reader_leaves(tmp_path: Path, seen: list[Record]) -> None:
+    pipeline = Search() | When(condition="hits>0", steps=(Answer(),))
+    async with refdesk.aopen(tmp_path / "library", embedder=HashingEmbedder()) as desk:
+        await desk.ingest_text("Employees get 30 days of leave.", source_id="leave")
+        async with aclosing(desk.stream("Leave?", pipeline=pipeline, llm=Endless())) as events:
+            async for event in events:
+                if isinstance(event, Token):
+                    break
+    ended = [(record.name.removeprefix("refdesk."), record.outcome) for record in seen if record.outcome]
+    assert ended == [
+        ("pipeline.search.stop", "done"),
+        ("llm.stop", "cancelled"),
+        ("pipeline.answer.stop", "cancelled"),
+        ("pipeline.when.stop", "cancelled"),
+        ("run.stop", "cancelled"),
+    ]
+    assert all(record.error is None for record in seen)

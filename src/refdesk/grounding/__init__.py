@@ -2,8 +2,10 @@
 
 `Grounder` is the contract. Implementations:
 
-- `lexical` (default): words, word pairs and numbers of each sentence against the evidence, no model needed
-- `judged`: a language model judges claim by claim
+- `lexical` (default): words, word pairs, numbers and names of each sentence, no model needed
+- `judged`, named `judge`: a language model judges claim by claim
+
+`stating` reads what a sentence says, with `figures` and `names`.
 
 "Could not be checked" is a value of its own, `Grounding.score` None, never a good score.
 """

@@ -1,7 +1,9 @@
 """Messages to a reply.
 
-`LLM` is the contract. `names` reads model strings, `models` reaches providers through pydantic-ai, `function`
-takes plain functions. `complete` joins a reply; `replies` and `asking` read JSON out of what models say.
+`LLM` is the contract. `names` reads model strings; `models` reaches providers through pydantic-ai (`exchange`
+and `failures` speak its language), `local` runs llama.cpp here, `function` takes functions and plain objects.
+`complete` joins a reply, `thoughts` cuts out what a model thinks first, `replies` and `asking` read JSON out
+of what models say.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -31,7 +33,7 @@ class Options:
     json_schema: Mapping[str, Any] | None = field(default=None, hash=False)
     """A JSON Schema for servers that can hold a model to one; the prompt asks for the same in words."""
     on_usage: Callable[[Usage], None] = ignore_usage
-    """Is told once what a request cost, where the model tells it."""
+    """Is told what each request cost, where the model tells it; a repeated request is one more."""
 
 
 DEFAULTS = Options()

@@ -27,7 +27,7 @@ async def ask_for(kind: type[T], llm: LLM, messages: tuple[Message, ...], option
     """Return a reply as a value of `kind`, a dataclass that pydantic can check; ask once for a repair.
 
     Of several values in a reply the likeliest that fits counts. Keys that `kind` lacks are ignored, keys may
-    differ in case, `-` and `_`, and null stands for a key that is not there. What a value may be is for `kind`
+    differ in case, `-` and `_`, and null stands for an absent key. What a value may be is for `kind`
     to say: pydantic reads "no" and 0 as a `bool`, and neither as a `StrictBool`. A reply that was cut off is
     repaired too, even where what is left would fit.
 

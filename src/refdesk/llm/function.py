@@ -1,8 +1,10 @@
-"""A plain function as a language model."""
+"""A plain function, or an object that streams and takes no options, as a language model."""
 
 import inspect
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import anyio.to_thread
 
@@ -44,3 +46,39 @@ class FunctionLLM:
             return await self.function(prompt)
         reply = await anyio.to_thread.run_sync(self.function, prompt, abandon_on_cancel=True)
         return await reply if inspect.isawaitable(reply) else reply
+
+
+class Streaming(Protocol):
+    """What a model of one's own needs at least."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class OptionlessLLM:
+    """Ask an object whose `stream` takes messages alone; options are ignored."""
+
+    llm: Streaming
+
+    @property
+    def name(self) -> str:
+        return self.llm.name
+
+    async def stream(
+        self, messages: tuple[Message, ...], options: Options = DEFAULTS
+    ) -> AsyncGenerator[str, None]:
+        async with aclosing(self.llm.stream(messages)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+
+def takes_options(llm: Any) -> bool:
+    """Tell whether an object's `stream` can be given options besides messages."""
+    try:
+        inspect.signature(llm.stream).bind((), DEFAULTS)
+    except TypeError:
+        return False
+    return True

@@ -2,10 +2,9 @@
 
 import os
 import random
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -16,11 +15,11 @@ import anyio.to_thread
 from refdesk.addresses import without_users
 from refdesk.errors import LLMError, MissingExtra
 from refdesk.llm import DEFAULTS, Message, Options
+from refdesk.llm.exchange import history, parameters, settings_of, text_of, usage_of
+from refdesk.llm.failures import failed, nothing_written, rejected, unusable
 from refdesk.plugins import load_extra
 
 _EXTRAS = {"anthropic": "anthropic", "google": "google", "google-cloud": "google"}
-_SECRET_NAME = re.compile(r"(?i)(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS)$")
-_SECRET = re.compile(r"(?i)\b(?:sk|pk|rk|gsk|xai|key)-[\w*.-]{6,}|\bAIza[\w-]{10,}|\bbearer\s+[^\s,;]+")
 _LONGEST_WAIT = 60.0
 """Seconds; a server that asks for a longer pause is not waited for."""
 
@@ -36,11 +35,15 @@ class ModelLLM:
     """A server that speaks OpenAI's chat protocol."""
     key_variable: str = ""
     """The environment variable that holds the key for `base_url`; servers without keys ignore it."""
+    key: str = field(default="", compare=False)
+    """The key itself, where it is in no variable."""
+    priced: bool = True
+    """Whether tokens cost what the price list says."""
     timeout: float = 120.0
     """Seconds to wait for the next piece of a reply."""
     attempts: int = 3
     settings: tuple[tuple[str, Any], ...] = ()
-    """Further model settings of pydantic-ai, such as `("temperature", 0.0)`."""
+    """Further model settings of pydantic-ai, such as `("seed", 1)`."""
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
 
     def __repr__(self) -> str:
@@ -49,42 +52,59 @@ class ModelLLM:
     async def stream(
         self, messages: tuple[Message, ...], options: Options = DEFAULTS
     ) -> AsyncGenerator[str, None]:
-        for attempt in range(1, self.attempts + 1):
+        """Stream a reply. A server that refuses a schema is asked once more, without it."""
+        attempt = 1
+        while True:
             started = False
             try:
-                async with aclosing(self._attempt(messages)) as pieces:
+                async with aclosing(self._attempt(messages, options)) as pieces:
                     async for text in pieces:
                         started = True
                         yield text
-                if started:
-                    return
-                raise LLMError(f"The model {self._shown} returned no text.", retryable=True)
+                return
             except LLMError as error:
-                if started or attempt == self.attempts or not await self._may_retry(error, attempt):
+                if started:
                     raise
+                if options.json_schema is not None and rejected(error):
+                    options = replace(options, json_schema=None)
+                elif attempt == self.attempts or not await self._may_retry(error, attempt):
+                    raise
+                else:
+                    attempt += 1
 
-    async def _attempt(self, messages: tuple[Message, ...]) -> AsyncGenerator[str, None]:
+    async def _attempt(self, messages: tuple[Message, ...], options: Options) -> AsyncGenerator[str, None]:
         library = await anyio.to_thread.run_sync(load_extra, "pydantic_ai", self._extra)
         try:
             model = await anyio.to_thread.run_sync(partial(self._build, library))
-            async with model, aclosing(self._request(model, library, messages)) as pieces:
+            async with model, aclosing(self._request(model, library, messages, options)) as pieces:
                 async for text in pieces:
                     yield text
         except library.UserError as error:
-            raise self._unusable(error) from error
+            raise unusable(error, self._shown) from error
         except library.exceptions.AgentRunError as error:
-            raise self._failed(error) from error
+            raise failed(error, self._shown) from error
 
     async def _request(
-        self, model: Any, library: ModuleType, messages: tuple[Message, ...]
+        self, model: Any, library: ModuleType, messages: tuple[Message, ...], options: Options
     ) -> AsyncGenerator[str, None]:
         direct = load_extra("pydantic_ai.direct", self._extra)
-        settings = {"timeout": self.timeout, "max_retries": 0, **dict(self.settings)}
-        history = [_request_of(message, library) for message in messages]
-        async with direct.model_request_stream(model, history, model_settings=settings) as reply:
+        request = direct.model_request_stream(
+            model,
+            history(messages, library),
+            model_settings=settings_of(options, self.timeout, dict(self.settings)),
+            model_request_parameters=parameters(options, model, library),
+        )
+        written = False
+        async with request as reply:
             async for event in reply:
-                if text := _text_of(event):
+                if text := text_of(event):
+                    written = True
                     yield text
+            if usage := usage_of(reply, priced=self.priced):
+                options.on_usage(usage)
+            if not written:
+                response = reply.get()
+                raise nothing_written(self._shown, response.finish_reason, bool(response.parts))
 
     def _build(self, library: ModuleType) -> Any:
         if self.base_url is None:
@@ -97,8 +117,10 @@ class ModelLLM:
                 ) from error
         provider = load_extra("pydantic_ai.providers.openai", "llm").OpenAIProvider
         chat = load_extra("pydantic_ai.models.openai", "llm").OpenAIChatModel
-        key = os.environ.get(self.key_variable) or "no-key-set"
-        return chat(self.model, provider=provider(base_url=self.base_url, api_key=key))
+        key = self.key or os.environ.get(self.key_variable) or "no-key-set"
+        # Servers other than OpenAI's know the older word for the limit of a reply, and often no other.
+        profile = None if self.key_variable == "OPENAI_API_KEY" else {_NEWER_LIMIT: False}
+        return chat(self.model, provider=provider(base_url=self.base_url, api_key=key), profile=profile)
 
     @property
     def _shown(self) -> str:
@@ -115,69 +137,5 @@ class ModelLLM:
         await self.sleep(asked if asked is not None else 0.5 * 2 ** (attempt - 1) * random.uniform(1, 1.5))
         return True
 
-    def _unusable(self, error: Exception) -> LLMError:
-        text = scrub(str(error)).partition(" To try it without")[0]
-        variable = re.search(r"`([A-Z][A-Z0-9_]*(?:KEY|TOKEN)[A-Z0-9_]*)`", str(error))
-        remedy = f"Set the environment variable {variable[1]}." if variable else "Check the model string."
-        return LLMError(f"The model {self._shown} cannot be used: {text}", remedy=remedy)
 
-    def _failed(self, error: Any) -> LLMError:
-        kinds = {cls.__name__ for cls in type(error).__mro__}
-        status = getattr(error, "status_code", None)
-        retryable = bool(kinds & _PASSING) or status in (408, 409, 425, 429) or (status or 0) >= 500
-        return LLMError(
-            f"The model {self._shown} failed: {_cause(error, status)}",
-            retryable=retryable and "ModelQuotaExceededError" not in kinds,
-            remedy=next((remedy for kind, remedy in _REMEDIES.items() if kind in kinds), ""),
-        )
-
-
-def scrub(text: str) -> str:
-    """Take secrets out of a text: values of variables that name one, those of addresses, and keys."""
-    for name, value in os.environ.items():
-        if _SECRET_NAME.search(name) and len(value) >= 6:
-            text = text.replace(value, "***")
-    return _SECRET.sub("***", without_users(text))
-
-
-def _cause(error: Any, status: int | None) -> str:
-    """Say in one line what went wrong, with the server's own words."""
-    body = getattr(error, "body", None)
-    said = body.get("message") or body.get("error") if isinstance(body, dict) else body
-    said = said.get("message", said) if isinstance(said, dict) else said
-    text = str(said or error) + (f" ({error.__cause__})" if not said and error.__cause__ else "")
-    return scrub(" ".join(f"{f'HTTP {status}: ' if status else ''}{text}".split()))[:_LONGEST_CAUSE]
-
-
-def _request_of(message: Message, library: ModuleType) -> Any:
-    parts = library.messages
-    if message.role == "assistant":
-        return parts.ModelResponse(parts=[parts.TextPart(content=message.text)])
-    kind = parts.SystemPromptPart if message.role == "system" else parts.UserPromptPart
-    return parts.ModelRequest(parts=[kind(content=message.text)])
-
-
-def _text_of(event: Any) -> str:
-    """Return the new text of a stream event, empty for thoughts, tool calls and ends."""
-    part = getattr(event, "part", None) if event.event_kind == "part_start" else None
-    if part is not None:
-        return str(part.content) if part.part_kind == "text" else ""
-    delta = getattr(event, "delta", None) if event.event_kind == "part_delta" else None
-    return str(delta.content_delta or "") if delta is not None and delta.part_delta_kind == "text" else ""
-
-
-_PASSING = {
-    "ModelRateLimitError",
-    "ModelUnavailableError",
-    "ModelServerError",
-    "ModelConnectionError",
-    "ModelRequestTimeout",
-}
-_REMEDIES = {
-    "ModelAuthenticationError": "Check the key in the environment and that it may use this model.",
-    "ModelNotFoundError": "Check the model's name.",
-    "ModelQuotaExceededError": "The account's quota or credit is used up.",
-    "ModelContextWindowExceededError": "Give it less evidence, or use a model with a larger window.",
-    "ModelConnectionError": "Check that the server runs and can be reached.",
-}
-_LONGEST_CAUSE = 400
+_NEWER_LIMIT = "openai_chat_supports_max_completion_tokens"

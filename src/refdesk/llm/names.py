@@ -4,21 +4,23 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from refdesk.addresses import without_user, without_users
 from refdesk.errors import InputError
 from refdesk.llm import LLM
-from refdesk.llm.function import FunctionLLM
+from refdesk.llm.function import FunctionLLM, OptionlessLLM, Streaming, takes_options
+from refdesk.llm.local import LocalLLM
 from refdesk.llm.models import ModelLLM
 
 _STRING = re.compile(r"(?P<provider>[a-z][a-z0-9_-]*):(?P<model>.+?)(?:@(?P<url>https?://\S+))?")
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
 _REMEDY = (
     "Write PROVIDER:NAME, for example openai:gpt-5-mini, anthropic:claude-haiku-4-5, "
-    "google:gemini-2.5-flash, ollama:llama3.2, or openai:NAME@http://127.0.0.1:8000/v1 "
-    "for a server that speaks OpenAI's protocol."
+    "google:gemini-2.5-flash, ollama:llama3.2, openai:NAME@http://127.0.0.1:8000/v1 "
+    "for a server that speaks OpenAI's protocol, or local:MODEL.gguf for a file."
 )
 
 
@@ -38,15 +40,16 @@ class ModelName:
         return f"ModelName({str(self)!r})"
 
 
-def llm_for(value: str | Callable[[str], Any] | LLM) -> LLM:
+def llm_for(value: str | Callable[[str], Any] | LLM | Streaming, *, cache: Path | None = None) -> LLM:
     """Return a language model for a model string, a function from prompt to reply, or a model itself.
 
-    Errors: `InputError` where the value is none of these. Nothing is imported or called yet.
+    `cache` is where `local:NAME` looks for weights. Errors: `InputError` where the value is none of these.
+    Nothing is imported or called yet.
     """
     if isinstance(value, str):
-        return _from_string(value)
+        return _from_string(value, cache)
     if hasattr(value, "stream") and hasattr(value, "name"):
-        return value
+        return cast(LLM, value) if takes_options(value) else OptionlessLLM(cast(Streaming, value))
     if callable(value):
         return FunctionLLM(value)
     raise InputError(f"{type(value).__name__} cannot be used as a language model.", remedy=_REMEDY)
@@ -66,11 +69,14 @@ def parse_model_name(value: str) -> ModelName:
     return name
 
 
-def _from_string(value: str) -> ModelLLM:
+def _from_string(value: str, cache: Path | None) -> LLM:
     name = parse_model_name(value)
+    if name.provider == "local":
+        return LocalLLM(model=name.model, cache=cache)
     if name.provider == "ollama":
         url = name.base_url or os.environ.get("OLLAMA_BASE_URL") or _OLLAMA_URL
-        return ModelLLM(name=str(name), model=name.model, base_url=url, key_variable="OLLAMA_API_KEY")
+        key = "OLLAMA_API_KEY"
+        return ModelLLM(name=str(name), model=name.model, base_url=url, key_variable=key, priced=False)
     if name.provider in _COMPATIBLE and (url := name.base_url or os.environ.get("OPENAI_BASE_URL", "")):
         own = bool(name.base_url) and not _is_openai(url)
         key = "REFDESK_LLM_API_KEY" if own else "OPENAI_API_KEY"

@@ -16,7 +16,7 @@ from refdesk.llm.thoughts import CLOSING, OPENING
 
 LONGEST = 200_000
 """Characters of a reply that are read."""
-WORK = 8
+WORK = 4
 """Characters that may be looked at, as a multiple of the reply's length."""
 _TAG = re.compile(f"(?P<opening>{OPENING})|(?P<closing>{CLOSING})", re.IGNORECASE)
 _BEGINNING = re.compile(r"[{\[]")

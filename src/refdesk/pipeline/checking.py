@@ -1,5 +1,6 @@
 """What is wrong with a list of steps, all of it at once, before any of them runs."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from refdesk.pipeline.options import wrong_options
 
 if TYPE_CHECKING:
     from refdesk.pipeline.step import Kind, Step
+
+_PLACE = re.compile(r"([a-z]?)(\d+)")
 
 Placed = tuple[str, "Step"]
 """A step and its position, `3` or `3.1`."""
@@ -25,9 +28,26 @@ def placed(steps: "Sequence[Step]", within: str = "") -> Iterator[Placed]:
     for number, step in enumerate(steps, 1):
         position = f"{within}{number}"
         yield position, step
-        for place, block in enumerate(step.blocks, 1):
-            inner = f"{position}." if len(step.blocks) == 1 else f"{position}.{'ab'[place - 1]}"
+        for inner, block in _blocks(position, step):
             yield from placed(block, inner)
+
+
+def _blocks(position: str, step: "Step") -> "list[tuple[str, tuple[Step, ...]]]":
+    """Return the blocks of a step with what the positions in them begin with: `3.`, or `3.a` and `3.b`."""
+    if len(step.blocks) == 1:
+        return [(f"{position}.", step.blocks[0])]
+    return [(f"{position}.{chr(ord('a') + place)}", block) for place, block in enumerate(step.blocks)]
+
+
+def _in_order(problem: Problem) -> list[tuple[str, int]]:
+    return [(letter, int(number)) for letter, number in _PLACE.findall(problem.position)]
+
+
+def _exclude(one: str, other: str) -> bool:
+    """Tell whether two positions are in different blocks of a step, of which only one runs."""
+    pairs = zip(_PLACE.findall(one), _PLACE.findall(other), strict=False)
+    first = next((pair for pair in pairs if pair[0] != pair[1]), None)
+    return first is not None and first[0][0] != first[1][0]
 
 
 def errors(steps: "Sequence[Step]") -> tuple[Problem, ...]:
@@ -37,7 +57,7 @@ def errors(steps: "Sequence[Step]") -> tuple[Problem, ...]:
         *_order(steps, set()),
         *_repeated_ids(steps),
     ]
-    found.sort(key=lambda problem: [part.zfill(4) for part in problem.position.split(".")])
+    found.sort(key=_in_order)
     return (*found, *_silent(steps))
 
 
@@ -90,9 +110,11 @@ def _order(steps: "Sequence[Step]", seen: "set[Kind]", within: str = "") -> Iter
                 reason="It answers after a quality gate, so what it writes is reviewed by nothing.",
                 remedy="Put it before the gate.",
             )
-        for place, block in enumerate(step.blocks, 1):
-            inner = f"{position}." if len(step.blocks) == 1 else f"{position}.{'ab'[place - 1]}"
-            yield from _order(block, seen, inner)
+        before = frozenset(seen)
+        for inner, block in _blocks(position, step):
+            there = set(before)
+            yield from _order(block, there, inner)
+            seen |= there
         seen.add(step.kind)
 
 
@@ -141,10 +163,12 @@ def _doubts(place: Placed) -> Iterator[Problem]:
 
 def _several(everywhere: Sequence[Placed], kind: "Kind", does: str, remedy: str) -> Iterator[Problem]:
     found = [(position, step) for position, step in everywhere if step.kind == kind]
-    for position, step in found[1:]:
-        yield Problem(
-            position=position,
-            step=step.label,
-            reason=f"It {does}, as step {found[0][0]} does.",
-            remedy=remedy,
-        )
+    for place, (position, step) in enumerate(found):
+        earlier = next((one for one, _ in found[:place] if not _exclude(one, position)), None)
+        if earlier is not None:
+            yield Problem(
+                position=position,
+                step=step.label,
+                reason=f"It {does}, as step {earlier} does.",
+                remedy=remedy,
+            )

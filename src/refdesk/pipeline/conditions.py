@@ -1,5 +1,6 @@
 """Conditions on a context, for `when` and `repeat`: a function in code, text such as `hits<3` in YAML."""
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -99,6 +100,8 @@ class ConditionOption:
         }
 
     def _read(self, value: Any) -> Any:
+        if inspect.iscoroutinefunction(value):
+            raise ValueError(f"is {value!r:.80}, an async function; allowed are text and plain functions")
         if callable(value):
             return value
         lines = (

@@ -7,7 +7,8 @@ from pydantic import Field
 
 from refdesk.context import Context
 from refdesk.pipeline.conditions import Condition, ConditionOption, holds
-from refdesk.pipeline.run import FIELDS, Run
+from refdesk.pipeline.outcomes import FIELDS
+from refdesk.pipeline.run import Run
 from refdesk.pipeline.step import Kind, Step
 
 EVERYTHING = frozenset(FIELDS)

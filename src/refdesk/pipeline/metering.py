@@ -12,7 +12,10 @@ from refdesk.llm import DEFAULTS, LLM, Message, Options
 
 @dataclass(frozen=True, slots=True)
 class MeteredLLM:
-    """Passes requests on; reports what each cost, estimated where the model does not tell."""
+    """Passes requests on; reports what each cost, estimated where the model does not tell.
+
+    A request that failed or was given up counts too, with what had been written by then.
+    """
 
     llm: LLM
     on_call: Callable[[Usage, float, BaseException | None], None]
@@ -31,21 +34,23 @@ class MeteredLLM:
             told.append(usage)
             options.on_usage(usage)
 
-        length, began = 0, time.perf_counter()
+        written: list[str] = []
+        began = time.perf_counter()
         error: BaseException | None = None
         try:
             async with aclosing(self.llm.stream(messages, replace(options, on_usage=tell))) as pieces:
                 async for piece in pieces:
-                    length += estimate_tokens(piece) - 1
+                    written.append(piece)
                     yield piece
         except BaseException as raised:
             error = raised
             raise
         finally:
-            usage = sum(told, NO_USAGE) if told else _guess(messages, length)
+            usage = sum(told, NO_USAGE) if told else _guess(messages, "".join(written))
             self.on_call(usage, time.perf_counter() - began, error)
 
 
-def _guess(messages: tuple[Message, ...], written: int) -> Usage:
+def _guess(messages: tuple[Message, ...], written: str) -> Usage:
     asked = sum(estimate_tokens(message.text) for message in messages)
-    return Usage(requests=1, input_tokens=asked, output_tokens=written + 1, estimated=True)
+    said = estimate_tokens(written) if written else 0
+    return Usage(requests=1, input_tokens=asked, output_tokens=said, estimated=True)

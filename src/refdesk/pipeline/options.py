@@ -22,9 +22,13 @@ def wrong_options(step: "Step") -> Iterator[tuple[str, str]]:
     """Yield a reason and a remedy for each option whose value is not of its type or out of its bounds."""
     values = {one.name: getattr(step, one.name) for one in fields(step) if one.init}
     try:
-        adapter(type(step)).validate_python(values)
+        read = adapter(type(step)).validate_python(values)
     except ValidationError as error:
-        yield from reasons(error, [one.name for one in fields(step) if one.init])
+        yield from reasons(error, list(values))
+        return
+    for name, value in values.items():
+        if isinstance(value, str | int | float) and value != (meant := getattr(read, name)):
+            yield f"Its option {name!r} is {value!r:.60}.", f"Write {meant!r:.60}."
 
 
 def reasons(error: ValidationError, known: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -1,18 +1,19 @@
 """`Run`: one question on its way through steps. The only code that traces, and that applies `on_error`."""
 
+import logging
 import math
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from refdesk.context import NO_USAGE, Context, Measure, StepOutcome, Trace, Usage
-from refdesk.errors import InputError, LimitReached, MissingExtra, RefdeskError, SettingsError, StepError
+from refdesk.context import Context, Measure, StepOutcome, Trace, Usage
+from refdesk.errors import InputError, RefdeskError
 from refdesk.events import (
     Event,
     ModelCalled,
@@ -26,15 +27,22 @@ from refdesk.events import (
 )
 from refdesk.llm import LLM
 from refdesk.pipeline.metering import MeteredLLM
-from refdesk.pipeline.notes import Notes, Shown
+from refdesk.pipeline.notes import Notes, Shared
+from refdesk.pipeline.outcomes import (
+    as_refdesk,
+    check_result,
+    check_shown,
+    in_order,
+    late,
+    left_behind,
+    policy,
+)
 from refdesk.pipeline.services import LLMValue, Services
 
 if TYPE_CHECKING:
     from refdesk.pipeline.step import Step
 
-FIELDS = tuple(one.name for one in fields(Context))
-ALWAYS = frozenset({"warnings", "error", "usage", "trace"})
-"""Fields that the runner keeps and every step may add to."""
+LOG = logging.getLogger("refdesk.pipeline")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,17 +62,23 @@ class Run:
     kind: str = ""
     streams: bool = False
     """Whether what the step writes is shown at once."""
-    shown: Shown = field(default_factory=Shown)
+    shared: Shared = field(default_factory=Shared)
     notes: Notes = field(default_factory=Notes)
 
     def emit(self, event: Event) -> None:
+        """Tell the listeners. One that raises is told no more in this run, with a line in the log."""
         for sink in self.sinks:
-            sink(event)
+            if sink not in self.shared.deaf:
+                try:
+                    sink(event)
+                except Exception:
+                    self.shared.deaf.append(sink)
+                    LOG.exception("The listener %r failed and is told no more of the run.", sink)
 
     def token(self, text: str) -> None:
         """Show a piece of the answer, where this step is the one that streams."""
         if self.streams and text:
-            self.shown.pieces.append(text)
+            self.shared.pieces.append(text)
             self.emit(Token(text))
 
     def warn(self, text: str) -> None:
@@ -106,15 +120,16 @@ class Run:
         try:
             yield end
         finally:
-            context = ended[0] if ended else None
+            context, notes = ended[0] if ended else None, self.notes
             error = context.error if context else None
+            usage = notes.usage if notes.reached is None else notes.reached.usage + notes.usage
             self.emit(
                 RunFinished(
                     run_id=self.run_id,
                     pipeline=pipeline,
                     outcome="cancelled" if context is None else "stopped" if error else "done",
                     seconds=time.perf_counter() - self.began,
-                    usage=context.usage if context else NO_USAGE,
+                    usage=context.usage if context else usage,
                     error=error,
                 )
             )
@@ -122,46 +137,48 @@ class Run:
     async def steps(self, steps: "Sequence[Step]", context: Context, *, streams: bool = False) -> Context:
         """Run steps in order; the last that speaks streams where `streams` allows it."""
         speaker = max((place for place, step in enumerate(steps) if step.speaks), default=-1)
-        for place, (label, step) in enumerate(labelled(steps)):
+        for place, step in enumerate(steps):
             here = streams and place == speaker
-            context = await self.step(step, context, label=label, streams=here)
+            context = await self.step(step, context, streams=here)
             if (here or (streams and context.finished)) and context.error is None:
                 self._show_whole(context)
-            if context.finished:
+            if context.finished or context.error is not None:
                 break
         return context
 
-    async def step(
-        self, step: "Step", context: Context, *, label: str = "", streams: bool = False
-    ) -> Context:
+    async def step(self, step: "Step", context: Context, *, streams: bool = False) -> Context:
         """Run one step. An error that it declares to pass over becomes a warning; any other ends the run.
 
-        A context with an error comes back as it is. Cancellation passes.
+        A step that failed leaves the context as it was, or as steps inside it left it. A context with an
+        error comes back as it is. Cancellation passes.
         """
         if context.error is not None:
             return context
-        inside = self._inside(label or step.label, step.kind, streams)
+        inside = self._inside(step.label, step.kind, streams)
         began = time.perf_counter()
-        inside.emit(
-            StepStarted(run_id=self.run_id, path=inside.path, kind=step.kind, facts=step.facts(context))
-        )
+        inside._start(step, context)
         new, error = context, None
         outcome: StepOutcome = "cancelled"
         try:
             new, outcome = await self._attempt(step, context, inside)
             error = new.error
         except Exception as raised:
-            error = _translated(raised, step)
+            error = as_refdesk(raised, step.label)
+            new = left_behind(step, context, inside.notes.reached)
         finally:
             if error is not None:
-                outcome = _policy(step, inside, error)
-            inside._end(began, outcome, error)
-        return inside._noted(new, began, outcome, error)
+                half_shown = streams and bool(inside.shared.pieces)
+                outcome = policy(step, error, half_shown=half_shown)
+            trace = inside._end(began, outcome, error)
+            if outcome == "cancelled":
+                self.notes.take(inside.notes, trace)
+        self.notes.reached = inside._noted(context, new, trace, error)
+        return self.notes.reached
 
     @asynccontextmanager
     async def part(self, name: str, kind: str = "part") -> AsyncIterator["Run"]:
         """Trace a part of a step, such as one attempt, as if it were a step inside it."""
-        inside = replace(self, path=(*self.path, name), kind=kind, notes=Notes())
+        inside = self._inside(name, kind, self.streams)
         inside.emit(StepStarted(run_id=self.run_id, path=inside.path, kind=kind))
         began = time.perf_counter()
         outcome: StepOutcome = "cancelled"
@@ -170,156 +187,84 @@ class Run:
             yield inside
             outcome = "done"
         except Exception as raised:
-            outcome, error = "stopped", _as_refdesk(raised, name)
+            outcome, error = "stopped", as_refdesk(raised, name)
             raise
         finally:
-            inside._end(began, outcome, error)
-            self.notes.parts.extend((*inside.notes.parts, inside._trace(began, outcome, error)))
-            self.notes.warnings.extend(inside.notes.warnings)
-            self.notes.add_usage(inside.notes.usage)
+            self.notes.take(inside.notes, inside._end(began, outcome, error))
 
     def _inside(self, label: str, kind: str, streams: bool) -> "Run":
-        return replace(self, path=(*self.path, label), kind=kind, streams=streams, notes=Notes())
+        path = (*self.path, self.notes.name_for(label))
+        return replace(self, path=path, kind=kind, streams=streams, notes=Notes())
+
+    def _start(self, step: "Step", context: Context) -> None:
+        try:
+            facts = step.facts(context)
+        except Exception as error:
+            facts = {}
+            self.warn(f"What it is given could not be told: {as_refdesk(error, step.label)}")
+        self.emit(StepStarted(run_id=self.run_id, path=self.path, kind=self.kind, facts=facts))
 
     async def _attempt(self, step: "Step", context: Context, inside: "Run") -> tuple[Context, StepOutcome]:
         if reason := step.skips(context):
             inside.measure(reason=reason)
             return context, "skipped"
         left = self.began + self.deadline - time.perf_counter()
+        if left <= 0:
+            raise late(step, self.deadline, whole_run=True)
         seconds = min(left, step.timeout or math.inf)
         if seconds == math.inf:
             new = await step(context, inside)
         else:
-            with anyio.move_on_after(max(seconds, 0)) as scope:
+            with anyio.move_on_after(seconds) as scope:
                 new = await step(context, inside)
             if scope.cancelled_caught:
-                raise _late(step, self.deadline if seconds == left else seconds, seconds == left)
-        _check_result(step, context, new)
+                run_late = seconds == left
+                raise late(step, self.deadline if run_late else seconds, whole_run=run_late)
+        check_result(step, context, new)
+        if inside.streams:
+            check_shown(step, inside.shared.text, new)
         return new, "done"
 
-    def _end(self, began: float, outcome: StepOutcome, error: RefdeskError | None) -> None:
-        seconds, notes = time.perf_counter() - began, self.notes
-        if error is not None:
-            self.emit(
-                StepFailed(
-                    run_id=self.run_id,
-                    path=self.path,
-                    kind=self.kind,
-                    outcome=outcome,
-                    seconds=seconds,
-                    error=error,
-                    measures=notes.measures,
-                    usage=notes.usage,
-                )
-            )
-            return
-        self.emit(
-            StepFinished(
-                run_id=self.run_id,
-                path=self.path,
-                kind=self.kind,
-                outcome=outcome,
-                seconds=seconds,
-                measures=notes.measures,
-                usage=notes.usage,
-            )
-        )
-
-    def _noted(self, new: Context, began: float, outcome: StepOutcome, error: RefdeskError | None) -> Context:
-        """Put the notes of a step into the context that it left."""
-        notes = self.notes
+    def _end(self, began: float, outcome: StepOutcome, error: RefdeskError | None) -> Trace:
+        """Tell the listeners that a step or part has ended; return its trace."""
+        notes, seconds = self.notes, time.perf_counter() - began
         if outcome == "continued":
             self.warn(str(error))
-        return replace(
-            new,
-            error=error if outcome == "stopped" else None,
-            warnings=(*new.warnings, *notes.warnings),
-            usage=new.usage + notes.usage if notes.usage.requests else new.usage,
-            trace=(*new.trace, *notes.parts, self._trace(began, outcome, error)),
+        ended: dict[str, Any] = {
+            "path": self.path,
+            "kind": self.kind,
+            "outcome": outcome,
+            "seconds": seconds,
+            "usage": notes.usage,
+        }
+        measures = dict(notes.measures)
+        if error is None:
+            self.emit(StepFinished(run_id=self.run_id, measures=measures, **ended))
+        else:
+            self.emit(StepFailed(run_id=self.run_id, measures=measures, error=error, **ended))
+        return Trace(
+            started=began - self.began,
+            measures=dict(notes.measures),
+            warnings=tuple(notes.warnings),
+            error=str(error) if error else "",
+            **ended,
         )
 
-    def _trace(self, began: float, outcome: StepOutcome, error: RefdeskError | None) -> Trace:
-        return Trace(
-            path=self.path,
-            kind=self.kind,
-            outcome=outcome,
-            started=began - self.began,
-            seconds=time.perf_counter() - began,
-            measures=self.notes.measures,
-            warnings=tuple(self.notes.warnings),
-            error=str(error) if error else "",
-            usage=self.notes.usage,
+    def _noted(self, old: Context, new: Context, trace: Trace, error: RefdeskError | None) -> Context:
+        """Put the notes of a step into the context that it left."""
+        notes = self.notes
+        before, inner = len(old.trace), (*notes.parts, trace)
+        if len(new.trace) > before and notes.parts:
+            new, inner = replace(new, trace=old.trace), tuple(in_order((*new.trace[before:], *inner)))
+        return replace(
+            new,
+            error=error if trace.outcome == "stopped" else None,
+            warnings=(*new.warnings, *notes.warnings) if notes.warnings else new.warnings,
+            usage=new.usage + notes.usage if notes.usage.requests else new.usage,
+            trace=(*new.trace, *inner),
         )
 
     def _show_whole(self, context: Context) -> None:
         """Show an answer that no step streamed, now that none can replace it."""
-        if context.answer is None:
-            return
-        if not self.shown.pieces:
+        if context.answer is not None and not self.shared.pieces:
             replace(self, streams=True).token(context.answer.text)
-        assert self.shown.text == context.answer.text, "What was streamed is not the answer's text."
-
-
-def labelled(steps: "Sequence[Step]") -> list[tuple[str, "Step"]]:
-    """Give each step a name of its own: a second `search` becomes `search-2`."""
-    seen: dict[str, int] = {}
-    named = []
-    for step in steps:
-        seen[step.label] = count = seen.get(step.label, 0) + 1
-        named.append((step.label if count == 1 else f"{step.label}-{count}", step))
-    return named
-
-
-def _policy(step: "Step", inside: Run, error: RefdeskError) -> StepOutcome:
-    """Decide what a failure does.
-
-    What a reader has seen half of, a wrong setting and the end of the run's time cannot be passed over.
-    """
-    broken_text = inside.streams and bool(inside.shown.pieces)
-    run_late = isinstance(error, LimitReached) and error.kind == "run_seconds"
-    misconfigured = isinstance(error, SettingsError | MissingExtra)
-    final = broken_text or run_late or misconfigured or step.on_error == "stop"
-    return "stopped" if final else "continued"
-
-
-def _check_result(step: "Step", old: Context, new: Context) -> None:
-    if not isinstance(new, Context):
-        raise StepError(
-            f"The step {step.name!r} returned {type(new).__name__}; a step returns a context.", step=step.name
-        )
-    changed = [name for name in FIELDS if getattr(old, name) is not getattr(new, name)]
-    if undeclared := [name for name in changed if name not in step.writes and name not in ALWAYS]:
-        raise StepError(
-            f"The step {step.name!r} changed {', '.join(undeclared)}, which it does not declare.",
-            step=step.name,
-            remedy="Add them to `writes` of its class.",
-        )
-    if not step.speaks and old.answer and (new.answer is None or new.answer.text != old.answer.text):
-        raise StepError(
-            f"The step {step.name!r} changed the text of the answer, which a reader may have seen.",
-            step=step.name,
-            remedy="Only answer generators and quality gates may change it.",
-        )
-
-
-def _late(step: "Step", limit: float, whole_run: bool) -> LimitReached:
-    what = "The run" if whole_run else f"The step {step.label!r}"
-    return LimitReached(
-        f"{what} took longer than {limit:g} seconds"
-        + (f", in the step {step.label!r}." if whole_run else "."),
-        kind="run_seconds" if whole_run else "step_seconds",
-        limit=limit,
-        remedy="Allow more time, or use a faster model.",
-    )
-
-
-def _translated(error: Exception, step: "Step") -> RefdeskError:
-    return _as_refdesk(error, step.label)
-
-
-def _as_refdesk(error: Exception, name: str) -> RefdeskError:
-    if isinstance(error, RefdeskError):
-        return error
-    wrapped = StepError(f"The step {name!r} failed: {type(error).__name__}: {error}.", step=name)
-    wrapped.__cause__ = error
-    return wrapped

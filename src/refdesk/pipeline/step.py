@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import ConfigDict, Field
 
@@ -28,6 +28,7 @@ Kind = Literal[
     "memory",
     "control",
 ]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 SPEAKING: frozenset[Kind] = frozenset({"answer_generator", "quality_gate"})
 """Kinds whose steps write text that a reader sees."""
 
@@ -77,7 +78,12 @@ class Step:
         known = [one.name for one in fields(cls) if one.init]
         if given or (unknown := [name for name in options if name not in known]):
             raise unknown_option(cls.name, unknown[0] if not given else repr(given[0]), known)
+        if not hasattr(cls, "kind"):
+            raise InputError(f"The step {cls.name!r} has no kind.", remedy=f"One of: {', '.join(KINDS)}.")
         return super().__new__(cls)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -153,9 +159,9 @@ class Pipeline:
         object.__setattr__(self, "steps", steps)
 
     def __or__(self, other: "Step | Pipeline") -> "Pipeline":
-        if not isinstance(other, Step | Pipeline):
-            return NotImplemented
-        return Pipeline((*self.steps, *(other.steps if isinstance(other, Pipeline) else (other,))))
+        if isinstance(other, Pipeline):
+            return Pipeline((*self.steps, *other.steps))
+        return Pipeline((*self.steps, other))
 
     async def run(self, context: Context, run: Run) -> Context:
         """Run all steps; an error of a step is `error` of the context that comes back.

@@ -46,7 +46,17 @@ class Answer(Step):
 
     kind: ClassVar[Kind] = "answer_generator"
     reads: ClassVar[frozenset[str]] = frozenset(
-        {"question", "standalone", "history", "hits", "evidence", "distilled", "zone", "skip_retrieval", "answer"}
+        {
+            "question",
+            "standalone",
+            "history",
+            "hits",
+            "evidence",
+            "distilled",
+            "zone",
+            "skip_retrieval",
+            "answer",
+        }
     )
     writes: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "corrections"})
     worker: ClassVar[str] = "answerer"

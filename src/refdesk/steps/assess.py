@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Protocol, get_args
 
+from pydantic import Field
+
 from refdesk.context import Context, Zone
 from refdesk.documents import Hit
 from refdesk.errors import StepError
@@ -18,27 +20,34 @@ class Assessor(Protocol):
 
 
 AssessFunction = Callable[[str, Sequence[Hit]], Any]
+Limit = Annotated[float, Field(allow_inf_nan=False)]
+
+ABSTAIN_BELOW, WEAK_BELOW = 0.20, 0.35
+"""Limits for `maxsim`, measured with the default embedder."""
+HIGHEST = 1.0 + 1e-3
+"""Score that `maxsim` does not exceed, but for rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Assess(Step):
     """Set the zone by the best reranker score: `none` lets `answer` refuse, `weak` lets it say so.
 
-    The limits are on the reranker's own scale; the defaults are for `maxsim`, 0 to 1. Without any score the
-    zone is unknown, with a warning; without any hit it is `none`.
+    The limits are on the reranker's own scale; the defaults are for `maxsim`, 0 to 1. Without any score, or
+    with one outside that scale and the default limits, the zone is unknown, with a warning. Without any hit
+    it is `none`.
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "hits", "skip_retrieval"})
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "standalone", "hits", "skip_retrieval"})
     writes: ClassVar[frozenset[str]] = frozenset({"zone"})
     after: ClassVar[tuple[Kind, ...]] = ("retriever", "memory")
     worker: ClassVar[str] = "assessor"
     method: ClassVar[str] = "assess"
     leaves: ClassVar[str] = "The zone as it was, which is `unknown`."
 
-    abstain_below: float = 0.20
+    abstain_below: Limit = ABSTAIN_BELOW
     """Best score under which the zone is `none`."""
-    weak_below: float = 0.35
+    weak_below: Limit = WEAK_BELOW
     """Best score under which it is `weak`."""
     assessor: Annotated[
         Assessor | type[Assessor] | tuple[Any, Mapping[str, Any]] | AssessFunction | None,
@@ -55,21 +64,29 @@ class Assess(Step):
         return "retrieval is skipped" if context.skip_retrieval else ""
 
     async def __call__(self, context: Context, run: Run) -> Context:
-        scores = [hit.rerank_score for hit in context.hits if hit.rerank_score is not None]
-        if self.assessor is not None:
-            zone = _zone(await self.work(context.question, context.hits), self)
+        hits = context.hits
+        scores = [hit.rerank_score for hit in hits if hit.rerank_score is not None]
+        if not hits:
+            zone: Zone = "none"
+        elif self.assessor is not None:
+            zone = _zone(await self.work(context.standalone, hits), self)
         else:
-            zone = self._by_score(context.hits, scores, run)
+            zone = self._by_score(scores, run)
         run.measure(zone=zone, best_score=max(scores, default=None))
         return context.evolve(zone=zone)
 
-    def _by_score(self, hits: Sequence[Hit], scores: Sequence[float], run: Run) -> Zone:
-        if not hits:
-            return "none"
+    def _by_score(self, scores: Sequence[float], run: Run) -> Zone:
         if not scores:
             run.warn("The hits have no reranker score, so how far they support an answer is unknown.")
             return "unknown"
         best = max(scores)
+        defaults = (self.abstain_below, self.weak_below) == (ABSTAIN_BELOW, WEAK_BELOW)
+        if defaults and (best > HIGHEST or min(scores) < 0):
+            run.warn(
+                f"The default limits are for scores from 0 to 1, and the best is {best:g}, so how far the "
+                "hits support an answer is unknown. Set `abstain_below` and `weak_below` for this reranker."
+            )
+            return "unknown"
         return "none" if best < self.abstain_below else "weak" if best < self.weak_below else "ok"
 
 

@@ -18,7 +18,8 @@ DOCUMENT = "document"
 class Dedupe(Step):
     """Keep the best hit of each document, or of each value of a metadata key, and of those the first `keep`.
 
-    A hit whose document lacks the key stands for itself.
+    A hit whose document lacks the key, or has nothing in it, stands for itself. Where all lack it there is a
+    warning.
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
@@ -42,16 +43,19 @@ class Dedupe(Step):
         counts: dict[Hashable, int] = {}
         kept = []
         for hit in context.hits:
-            value = self._value(hit)
+            value = self._value(hit) or ("chunk", hit.chunk.chunk_id)
             counts[value] = counts.get(value, 0) + 1
             if counts[value] <= self.per_value:
                 kept.append(hit)
+        if not any(self._value(hit) for hit in context.hits):
+            run.warn(f"No hit has the metadata key {self.by!r}, so none was taken for a repetition.")
         hits = numbered(kept[: self.keep])
         run.measure(original=len(context.hits), kept=len(hits), dropped=len(context.hits) - len(hits))
         return context.with_results((Results(question=context.question, hits=hits),))
 
-    def _value(self, hit: Hit) -> Hashable:
+    def _value(self, hit: Hit) -> Hashable | None:
         if self.by == DOCUMENT:
             return (hit.chunk.collection, hit.chunk.document_id)
         value = hit.metadata.get(self.by)
-        return (hit.chunk.chunk_id,) if value is None else value
+        # Python holds True and 1 for equal, in metadata they are not
+        return None if value in (None, "", ()) else ("value", isinstance(value, bool), value)

@@ -1,7 +1,9 @@
 """`ground`: how far the evidence holds the answer."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Protocol
 
 from refdesk.context import Context, Grounding
@@ -14,6 +16,7 @@ from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 
 LEXICAL, JUDGE = "lexical", "judge"
+NAMED = (LEXICAL, JUDGE)
 
 
 class Grounder(Protocol):
@@ -55,9 +58,17 @@ class Ground(Step):
     def needs_llm(self) -> bool:
         return self.grounder == JUDGE and self.llm is None
 
-    def problems(self) -> Any:
-        if isinstance(self.grounder, str) and self.grounder not in (LEXICAL, JUDGE):
-            yield f"There is no grounder {self.grounder!r}.", f"Known: {LEXICAL}, {JUDGE}."
+    def problems(self) -> Iterator[tuple[str, str]]:
+        if isinstance(self.grounder, str) and self.grounder not in NAMED:
+            near = get_close_matches(self.grounder, NAMED, 1)
+            hint = (
+                f"Did you mean {near[0]!r}?"
+                if near
+                else f"Known: {', '.join(NAMED)}, and names given as workers."
+            )
+            yield f"There is no grounder {self.grounder!r}.", hint
+        elif self.llm is not None and self.grounder != JUDGE:
+            yield f"Its `llm` is used by the grounder {JUDGE!r} alone.", f"Set `grounder` to {JUDGE!r}."
 
     def skips(self, context: Context) -> str:
         return "" if context.answer is not None else "there is no answer"
@@ -73,8 +84,9 @@ class Ground(Step):
             score=grounding.score,
             hallucinated_spans=len(grounding.hallucinated_spans),
             faithful_spans=len(grounding.faithful_spans),
-            reason=grounding.reason,
         )
+        if grounding.reason:
+            run.measure(reason=grounding.reason)
         return context.evolve(answer=replace(context.answer, grounding=grounding), grounding=grounding)
 
     async def _grounding(self, text: str, hits: Sequence[Hit], run: Run) -> Grounding:
@@ -87,19 +99,21 @@ class Ground(Step):
 
 def _checked(returned: Any, text: str, step: Step) -> Grounding:
     """Return what an implementation returned. Errors: `StepError`, also for spans not in the text."""
-    if isinstance(returned, int | float) and not isinstance(returned, bool) and 0 <= returned <= 1:
+    if isinstance(returned, Real) and not isinstance(returned, bool) and 0 <= returned <= 1:
         return Grounding(score=float(returned), grounder="own")
     if not isinstance(returned, Grounding):
         raise _nonsense(f"{returned!r:.80}", step)
     if returned.score is not None and not 0 <= returned.score <= 1:
         raise _nonsense(f"the score {returned.score}", step)
     for span in (*returned.faithful_spans, *returned.hallucinated_spans):
-        if text[span.start : span.end] != span.text:
+        if not 0 <= span.start <= span.end <= len(text) or text[span.start : span.end] != span.text:
             raise _nonsense(f"a span {span.start} to {span.end} that is not {span.text!r:.40}", step)
-    return returned
+    return returned if returned.grounder else replace(returned, grounder="own")
 
 
 def _nonsense(what: str, step: Step) -> StepError:
     return StepError(
-        f"The grounder returned {what}; allowed are a Grounding and a score from 0 to 1.", step=step.label
+        f"The grounder returned {what}; allowed are a Grounding and a score from 0 to 1.",
+        step=step.label,
+        remedy="Return None as the score of a Grounding where the answer could not be checked.",
     )

@@ -1,5 +1,6 @@
 """`reason`: search again while the evidence does not suffice."""
 
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,16 +12,18 @@ from pydantic import Field, StrictBool
 from refdesk.context import Context, Searcher
 from refdesk.documents import Hit
 from refdesk.embedding.parallel import in_order
-from refdesk.errors import LLMError, StepError
+from refdesk.errors import MissingExtra, SettingsError, StepError
 from refdesk.evidence import evidence_block, number_hits
 from refdesk.llm import Message
 from refdesk.llm.asking import ask_for
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption, bind
-from refdesk.results import Results, merged
-from refdesk.steps.outside import hits_of
-from refdesk.steps.results import one_line, same
+from refdesk.results import Results
+from refdesk.steps.outside import own_searcher
+from refdesk.steps.results import one_line
+from refdesk.steps.search import AT_ONCE
+from refdesk.steps.window import room
 
 
 class Reasoner(Protocol):
@@ -45,15 +48,15 @@ class Sufficiency:
 class Reason(Step):
     """Ask whether the hits suffice, and search for what is missing, up to `max_iterations` times.
 
-    The same searcher searches the same collections as before. What a follow-up search found is shown to the
-    model when it is asked again. A query that was tried is never searched again. Where the model fails, what
-    earlier rounds found stays, with a warning.
+    The same searcher searches the same collections as before. New hits of a follow-up search are shown to the
+    model when it is asked again, beside the best of all. A query that was tried is never searched again. With
+    `on_error: continue`, a failure after a first follow-up search leaves what was found, with a warning.
     """
 
     kind: ClassVar[Kind] = "retriever"
     reads: ClassVar[frozenset[str]] = frozenset(
-        {"question", "queries", "collections", "results", "hits", "searcher", "queries_tried"}
-    ) | {"reason_iterations", "skip_retrieval"}
+        {"question", "standalone", "queries", "collections", "filter", "results", "hits", "searcher"}
+    ) | {"queries_tried", "reason_iterations", "skip_retrieval"}
     writes: ClassVar[frozenset[str]] = frozenset(
         {"results", "evidence", "distilled", "queries_tried", "reason_iterations"}
     )
@@ -81,39 +84,35 @@ class Reason(Step):
     on_error: OnError = "continue"
 
     def skips(self, context: Context) -> str:
-        return "retrieval is skipped" if context.skip_retrieval else ""
+        if context.skip_retrieval:
+            return "retrieval is skipped"
+        return "" if context.collections else "no collection is searched"
 
     async def __call__(self, context: Context, run: Run) -> Context:
         search = self._searcher(context)
         followed: list[str] = []
-        fresh: tuple[Hit, ...] = ()
-        for number in range(1, self.max_iterations + 1):
-            async with run.part(f"round-{number}", "round") as part:
-                query = await self._query(context, fresh, part)
-                if query and tried(query, (*context.queries_tried, *context.queries)):
-                    part.measure(result="query was tried before", query=query)
-                    query = ""
-                if not query:
-                    break
-                found = await self._found(search, query, context.collections)
-                fresh = merged(found)
-                part.measure(query=query, hits=len(fresh))
-                followed.append(query)
-                context = context.evolve(
-                    queries_tried=tuple(dict.fromkeys((*context.queries_tried, *context.queries, query))),
-                    reason_iterations=context.reason_iterations + 1,
-                ).with_results((*context.results, *new_only(found, context.results)))
+        new: tuple[Hit, ...] = ()
+        while len(followed) < self.max_iterations:
+            try:
+                async with run.part(f"round-{len(followed) + 1}", "round") as part:
+                    query = await self._query(context, new, part)
+                    found = await self._found(search, query, context.collections) if query else None
+                    if found is None:
+                        break
+                    followed.append(query)
+                    context, new = _with(context, query, found)
+                    part.measure(query=query, hits=sum(len(one.hits) for one in found), new=len(new))
+            except Exception as error:
+                if not followed or self.on_error == "stop" or isinstance(error, SettingsError | MissingExtra):
+                    raise
+                run.warn(f"A round failed; what was found before stays: {error}")
+                break
         run.measure(iterations=len(followed), queries=tuple(followed), hits=len(context.hits))
         return context
 
     def _searcher(self, context: Context) -> Searcher:
         if self.searcher is not None:
-            own = bind(self.searcher, "search", self.label)
-
-            async def search(query: str, collection: str) -> tuple[Hit, ...]:
-                return hits_of(await own(query, collection), collection, self)
-
-            return search
+            return own_searcher(bind(self.searcher, "search", self.label), context.filter, self)
         if context.searcher is None:
             raise StepError(
                 f"The step {self.label!r} has nothing to search with, since no step searched before it.",
@@ -122,60 +121,75 @@ class Reason(Step):
             )
         return context.searcher
 
-    async def _query(self, context: Context, fresh: Sequence[Hit], part: Run) -> str:
-        """Return the next query, empty where the hits suffice or the model failed."""
-        hits = interleaved(fresh, context.hits, self.shown)
-        if self.reasoner is not None:
-            returned = await self.work(context.question, hits)
-            return one_line(returned, self, "follow-up query") if returned else ""
-        try:
-            llm, messages = part.model(self.llm), self._messages(context.question, hits)
-            judged = await ask_for(Sufficiency, llm, messages)
-        except LLMError as error:
-            if not context.reason_iterations:
-                raise
-            part.warn(f"The model failed; what was found before stays: {error}")
+    async def _query(self, context: Context, new: Sequence[Hit], part: Run) -> str:
+        """Return the next query, empty where the hits suffice or nothing new is asked for."""
+        hits = interleaved(new, context.hits, self.shown)
+        asked = await self._asked(context.standalone, hits, part)
+        query = one_line(asked, self, "follow-up query") if asked else ""
+        if query and tried(query, (*context.queries_tried, *context.queries)):
+            part.measure(result="the query was tried before", query=query)
             return ""
-        part.measure(sufficient=judged.sufficient, missing=judged.missing)
-        query = judged.follow_up_query.strip()
-        return one_line(query, self, "follow-up query") if query and not judged.sufficient else ""
+        return query
 
-    def _messages(self, question: str, hits: Sequence[Hit]) -> tuple[Message, ...]:
+    async def _asked(self, question: str, hits: Sequence[Hit], part: Run) -> str:
+        """Return what the reasoner or the model asks for; no text where the hits suffice."""
+        if self.reasoner is not None:
+            returned = await self.work(question, hits)
+            return "" if returned is None or returned == "" else returned
+        judged = await ask_for(Sufficiency, part.model(self.llm), self._messages(question, hits, part))
+        part.measure(sufficient=judged.sufficient, missing=judged.missing)
+        return "" if judged.sufficient else judged.follow_up_query.strip()
+
+    def _messages(self, question: str, hits: Sequence[Hit], part: Run) -> tuple[Message, ...]:
         if self.prompt is not None:
             return messages_of(self.prompt, question=question, hits=tuple(hits))
-        block = evidence_block(number_hits(hits), budget=4000)
+        block = evidence_block(number_hits(hits), budget=room(part.services.settings, question))
+        part.measure(shown=len(block.shown))
         return (Message("system", SYSTEM), Message("user", f"{block.text}\n\nQuestion: {question}\nJSON:"))
 
     async def _found(self, search: Searcher, query: str, collections: Sequence[str]) -> list[Results]:
-        found = await in_order(partial(search, query), list(collections), anyio.CapacityLimiter(8))
+        found = await in_order(partial(search, query), list(collections), anyio.CapacityLimiter(AT_ONCE))
         return [
             Results(question=query, hits=hits, collection=name)
             for name, hits in zip(collections, found, strict=True)
         ]
 
 
+def _with(context: Context, query: str, found: Sequence[Results]) -> tuple[Context, tuple[Hit, ...]]:
+    """Return the context with what a query found, and the hits that are new, best first."""
+    known = {hit.chunk.chunk_id for hit in context.hits}
+    new = context.evolve(
+        queries_tried=tuple(dict.fromkeys((*context.queries_tried, *context.queries, query))),
+        reason_iterations=context.reason_iterations + 1,
+    ).with_results((*context.results, *(one for one in found if one.hits)))
+    return new, tuple(hit for hit in new.hits if hit.chunk.chunk_id not in known)
+
+
 def tried(query: str, others: Sequence[str]) -> bool:
     """Tell whether a query is one of some others, but for case, punctuation and white space."""
-    return same(query) in {same(one) for one in others}
+    return plain(query) in {plain(one) for one in others}
 
 
-def new_only(found: Sequence[Results], known: Sequence[Results]) -> Iterator[Results]:
-    """Yield results without the hits that were found before."""
-    seen = {hit.chunk.chunk_id for one in known for hit in one.hits}
-    for one in found:
-        hits = tuple(hit for hit in one.hits if hit.chunk.chunk_id not in seen)
-        seen.update(hit.chunk.chunk_id for hit in hits)
-        if hits:
-            yield Results(question=one.question, hits=hits, collection=one.collection)
+def plain(query: str) -> str:
+    """Return the words of a query without the signs around them; `C#` and `C++` stay what they are."""
+    words = unicodedata.normalize("NFKC", query).casefold().split()
+    return " ".join(bare for word in words if (bare := word.strip(SIGNS))) or query.strip()
 
 
-def interleaved(fresh: Sequence[Hit], all_hits: Sequence[Hit], most: int) -> tuple[Hit, ...]:
-    """Return the best hits, at least half of them from the last search where it found that many."""
-    new = list(fresh[: (most + 1) // 2])
+def interleaved(new: Sequence[Hit], hits: Sequence[Hit], most: int) -> tuple[Hit, ...]:
+    """Return the best new hits and the best others in turn, the new ones first, then what is left."""
     names = {hit.chunk.chunk_id for hit in new}
-    old = [hit for hit in all_hits if hit.chunk.chunk_id not in names]
-    return tuple([*new, *old][:most])
+    old = [hit for hit in hits if hit.chunk.chunk_id not in names]
+    return tuple(_in_turn(new, old))[:most]
 
+
+def _in_turn(one: Sequence[Hit], other: Sequence[Hit]) -> Iterator[Hit]:
+    for place in range(max(len(one), len(other))):
+        yield from (*one[place : place + 1], *other[place : place + 1])
+
+
+SIGNS = "?!.,;:'\"`“”„‘’‚«»‹›()[]{}<>-–—…¿¡。、，？！；：「」『』"
+"""What stands around words and does not change what is searched for."""
 
 SYSTEM = """\
 You decide whether passages suffice to answer a question, and if not, what to search for next.

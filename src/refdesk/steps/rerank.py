@@ -1,7 +1,10 @@
 """`rerank`: hits to better ordered hits."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field
@@ -9,14 +12,17 @@ from pydantic import Field
 from refdesk.context import Context, Measure
 from refdesk.documents import Hit
 from refdesk.errors import StepError
+from refdesk.evidence import evidence_block, number_hits
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 from refdesk.reranking.judged import judge, judging_prompt
 from refdesk.results import Results, numbered
+from refdesk.steps.window import room
 
 LLM_SCORES = "llm"
 """The reranker that is a language model giving scores from 0 to 10."""
+NAMES = (LLM_SCORES, "maxsim", "none", "auto")
 
 
 class Reranker(Protocol):
@@ -33,7 +39,8 @@ class Rerank(Step):
     """Order the hits anew by reading each beside the question. Nothing is dropped unless that is asked for.
 
     Hits behind `depth` keep their order behind those that were read. `threshold` drops those, and hits that
-    score lower, but never more than leaves `keep_at_least`. A hit that the reranker forgot stays, behind.
+    score lower, but never more than leaves `keep_at_least`. A hit to which a model gave no score stays,
+    behind; one that an implementation of your own leaves out is dropped. Scores of an earlier reranker go.
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
@@ -71,6 +78,9 @@ class Rerank(Step):
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.reranker != LLM_SCORES and (self.prompt is not None or self.llm is not None):
             yield "Its `prompt` and `llm` are for `reranker: llm`.", "Write that, or leave them out."
+        if isinstance(self.reranker, str) and self.reranker not in NAMES:
+            for near in get_close_matches(self.reranker, NAMES, 1, 0.75):
+                yield f"There is no reranker {self.reranker!r}.", f"Did you mean {near!r}?"
 
     def skips(self, context: Context) -> str:
         if context.skip_retrieval:
@@ -81,15 +91,14 @@ class Rerank(Step):
         return {"hits": len(context.hits)}
 
     async def __call__(self, context: Context, run: Run) -> Context:
-        hits = context.hits
+        hits = tuple(replace(hit, rerank_score=None) for hit in context.hits)
         depth = self.depth or run.services.settings.rerank_depth
         ordered = await self._ordered(context.standalone, hits[:depth], run)
         if ordered is None:
             run.measure(reason="no reranker is configured")
             return context
-        unread = () if self.threshold is not None else hits[depth:]
-        kept = self._kept((*ordered, *unread))
         scores = {h.chunk.chunk_id: h.rerank_score for h in ordered if h.rerank_score is not None}
+        kept = self._kept(ordered, hits[depth:], hits, run)
         best = max(scores.values(), default=None)
         run.measure(original=len(hits), kept=len(kept), dropped=len(hits) - len(kept), best_score=best)
         results = (Results(question=context.question, hits=numbered(kept)),)
@@ -101,23 +110,37 @@ class Rerank(Step):
         if self.reranker is not None and not isinstance(self.reranker, str):
             return ordered_by(await self.work(question, hits), hits, self)
         reranker = await run.services.reranker(hits, self.reranker or "")
-        return None if reranker is None else await reranker.rerank(question, hits)
+        return None if reranker is None else ordered_by(await reranker.rerank(question, hits), hits, self)
 
     async def _judged(self, question: str, hits: Sequence[Hit], run: Run) -> tuple[Hit, ...]:
-        given = self.prompt and messages_of(self.prompt, question=question, hits=hits)
-        scores = await judge(run.model(self.llm), given or judging_prompt(question, hits), len(hits))
-        if forgotten := [number for number in range(1, len(hits) + 1) if number not in scores]:
-            run.warn(f"The model gave no score to {len(forgotten)} of {len(hits)} hits; they stay, behind.")
+        if self.prompt is not None:
+            messages = messages_of(self.prompt, question=question, hits=tuple(hits))
+        else:
+            block = evidence_block(number_hits(hits), budget=room(run.services.settings, question))
+            for warning in block.warnings:
+                run.warn(warning)
+            messages = judging_prompt(question, block)
+        scores = await judge(run.model(self.llm), messages, len(hits))
+        if forgotten := len(hits) - len(scores):
+            run.warn(f"The model gave no score to {forgotten} of {len(hits)} hits; they stay, behind.")
         scored = [replace(hit, rerank_score=scores.get(number)) for number, hit in enumerate(hits, 1)]
         return by_score(scored)
 
-    def _kept(self, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        if self.threshold is not None:
-            least = self.threshold
-            passing = [hit for hit in hits if hit.rerank_score is None or hit.rerank_score >= least]
-            failing = [hit for hit in hits if not (hit.rerank_score is None or hit.rerank_score >= least)]
-            hits = [*passing, *failing[: max(0, self.keep_at_least - len(passing))]]
-        return tuple(hits if self.keep is None else hits[: max(self.keep, self.keep_at_least)])
+    def _kept(
+        self, ordered: Sequence[Hit], unread: Sequence[Hit], hits: Sequence[Hit], run: Run
+    ) -> tuple[Hit, ...]:
+        """Return what stays, in order; where it is too little, the best of what was dropped stays, too."""
+        kept = [*ordered, *unread]
+        if self.threshold is not None and ordered and all(hit.rerank_score is None for hit in ordered):
+            run.warn("The reranker gave no scores, so the threshold drops nothing.")
+        elif self.threshold is not None:
+            kept = [hit for hit in ordered if hit.rerank_score is None or hit.rerank_score >= self.threshold]
+        if self.keep is not None:
+            kept = kept[: self.keep]
+        names = {hit.chunk.chunk_id for hit in kept}
+        dropped = {hit.chunk.chunk_id: hit for hit in (*ordered, *hits)}
+        spare = [hit for name, hit in dropped.items() if name not in names]
+        return (*kept, *spare[: max(0, self.keep_at_least - len(kept))])
 
 
 def by_score(hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -127,29 +150,44 @@ def by_score(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 def ordered_by(returned: Any, hits: Sequence[Hit], step: Step) -> tuple[Hit, ...]:
     """Return hits as an implementation ordered them; those that it left out are gone. Errors: `StepError`."""
-    values = list(returned) if isinstance(returned, Sequence) and not isinstance(returned, str) else None
-    if values is None:
+    if isinstance(returned, str | bytes | Mapping) or not isinstance(returned, Iterable):
         raise _nonsense(returned, step)
+    values = list(returned)
     if all(isinstance(one, Hit) for one in values):
-        return tuple(values)
-    if all(isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], Hit) for one in values):
-        return by_score([replace(hit, rerank_score=_number(score, step)) for hit, score in values])
+        return _own(values, hits, step)
+    if all(isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], Hit) for one in values):
+        pairs = [_scored(hit, score, step) for hit, score in values]
+        return by_score(_own(pairs, hits, step))
     if len(values) == len(hits):
-        return by_score(
-            [replace(hit, rerank_score=_number(score, step)) for hit, score in zip(hits, values, strict=True)]
-        )
+        return by_score([_scored(hit, score, step) for hit, score in zip(hits, values, strict=True)])
     raise _nonsense(returned, step)
 
 
+def _own(ordered: Sequence[Hit], hits: Sequence[Hit], step: Step) -> tuple[Hit, ...]:
+    """Check that hits are some of those that were given, each once and with its text."""
+    given = {hit.chunk.chunk_id: hit.chunk for hit in hits}
+    for hit in ordered:
+        if given.pop(hit.chunk.chunk_id, None) != hit.chunk:
+            raise _nonsense(
+                hit, step, " It was not given this hit, or returned it twice or with another text."
+            )
+    scored = [hit if hit.rerank_score is None else _scored(hit, hit.rerank_score, step) for hit in ordered]
+    return tuple(scored)
+
+
+def _scored(hit: Hit, score: Any, step: Step) -> Hit:
+    return replace(hit, rerank_score=_number(score, step))
+
+
 def _number(score: Any, step: Step) -> float:
-    if isinstance(score, bool) or not isinstance(score, int | float) or score != score:
+    if isinstance(score, bool) or not isinstance(score, Real) or not math.isfinite(score):
         raise _nonsense(score, step)
     return float(score)
 
 
-def _nonsense(value: Any, step: Step) -> StepError:
+def _nonsense(value: Any, step: Step, detail: str = "") -> StepError:
     return StepError(
-        f"The reranker of the step {step.label!r} returned {value!r:.80}.",
+        f"The reranker of the step {step.label!r} returned {value!r:.80}.{detail}",
         step=step.label,
         remedy="Return hits in order, pairs of hit and score, or one score per hit.",
     )

@@ -14,16 +14,19 @@ from refdesk.embedding.parallel import in_order
 from refdesk.filters import Filter
 from refdesk.pipeline import Kind, OnError, Run, Services, Step
 from refdesk.pipeline.workers import WorkerOption
-from refdesk.results import Fusion, Results
+from refdesk.results import Fusion, Results, numbered
 from refdesk.retrieval import search
-from refdesk.steps.outside import hits_of
+from refdesk.steps.outside import own_searcher
 
 ALL = "all"
 """Every collection that the asker may search."""
 
 
 class Searcher(Protocol):
-    """Find passages for a query in a collection: `Hit`s, or mappings with at least `id` and `text`."""
+    """Find passages for a query in a collection: `Hit`s, or mappings with at least `id` and `text`.
+
+    An id names one passage in all collections.
+    """
 
     def search(
         self, question: str, collection: str
@@ -39,7 +42,7 @@ class Search(Step):
 
     Collections are those of the option, else the context's, which are those of the call or of `select`, else
     `default`. `all` means all that the asker may search, an empty list means none, on purpose. An unknown
-    name is an error.
+    name is an error. What a searcher of one's own finds has to pass the filter of the call, too.
     """
 
     kind: ClassVar[Kind] = "retriever"
@@ -88,7 +91,7 @@ class Search(Step):
 
     async def _collections(self, context: Context, run: Run) -> tuple[str, ...]:
         named = context.collections if self.collection is None else self.collection
-        if named == ALL:
+        if self.collection in (ALL, (ALL,)):
             return tuple(one.name for one in await run.services.collections())
         return tuple(dict.fromkeys((named,) if isinstance(named, str) else named))
 
@@ -100,8 +103,8 @@ class Search(Step):
     async def _results(self, services: Services, filter: Filter | None, pair: tuple[str, str]) -> Results:
         query, collection = pair
         if self.searcher is not None:
-            hits = hits_of(await self.work(query, collection), collection, self)
-            return Results(question=query, hits=hits, collection=collection)
+            hits = await own_searcher(self.work, filter, self)(query, collection)
+            return Results(question=query, hits=hits[: self.top_k], collection=collection)
         settings = services.settings
         reader, embedder = await services.searchable([collection])
         top_k = self.top_k or max(settings.rerank_depth, settings.evidence)
@@ -120,13 +123,16 @@ class Search(Step):
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.threshold is not None and self.mode == "keyword":
             yield "Its `threshold` is a cosine, and keyword search has none.", "Leave one of both out."
+        told = (name for name in ("mode", "fusion", "threshold") if getattr(self, name) is not None)
+        if self.searcher is not None and (given := ", ".join(f"`{name}`" for name in told)):
+            yield f"It has a searcher of its own, which is not told {given}.", "Leave one of both out."
 
 
 def similar(hits: Sequence[Hit], threshold: float | None) -> tuple[Hit, ...]:
     """Return the hits whose cosine reaches a threshold; hits without one do not."""
     if threshold is None:
         return tuple(hits)
-    return tuple(hit for hit in hits if hit.vector_score is not None and hit.vector_score >= threshold)
+    return numbered([hit for hit in hits if hit.vector_score is not None and hit.vector_score >= threshold])
 
 
 AT_ONCE = 8

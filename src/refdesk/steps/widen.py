@@ -1,17 +1,20 @@
 """`widen`: the text around a hit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from refdesk.context import Context
-from refdesk.documents import Chunk, Document, Hit
+from refdesk.documents import Chunk, Document, Hit, page_at
 from refdesk.errors import NotFound
 from refdesk.pipeline import Kind, OnError, Run, Step
 from refdesk.results import Results, numbered
 from refdesk.stores import Reader
+
+Documents = Mapping[str, Document | None]
+"""By id; None for one that is not stored."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +22,8 @@ class Widen(Step):
     """Let each of the best hits reach over its neighbouring chunks, so that a model reads it in its context.
 
     Hits of one document that then touch or overlap become one, so no text comes twice, and
-    `document.text[start:end]` is still a hit's text. A hit of a searcher of one's own stays as it is.
+    `document.text[start:end]` is still a hit's text. A hit that is in no collection, as a searcher of one's
+    own may find it, stays as it is, with a warning.
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
@@ -41,26 +45,30 @@ class Widen(Step):
 
     async def __call__(self, context: Context, run: Run) -> Context:
         best, rest = context.hits[: self.hits], context.hits[self.hits :]
-        reader = await run.services.reader([hit.chunk.collection for hit in best])
-        documents: dict[str, Document | None] = {}
+        known = {one.name for one in await run.services.collections()}
+        reader = await run.services.reader(sorted({hit.chunk.collection for hit in best} & known))
+        documents = {name: await _document(reader, name) for name in {hit.chunk.document_id for hit in best}}
         wide = [await self._wide(hit, reader, documents) for hit in best]
-        if outside := sum(document is None for document in documents.values()):
-            run.warn(f"{outside} documents are in no collection; their hits were not widened.")
-        joined = joined_up(wide, documents)
-        left = [hit for hit in rest if not any(_within(hit.chunk, other.chunk) for other in joined)]
-        run.measure(widened=len(best), joined=len(best) - len(joined), hits=len(joined) + len(left))
-        return context.with_results((Results(question=context.question, hits=numbered([*joined, *left])),))
+        if outside := wide.count(None):
+            run.warn(f"{outside} of {len(best)} hits are in no collection and were not widened.")
+        reached = joined_up([new or hit for hit, new in zip(best, wide, strict=True)], documents)
+        again = [hit for hit in rest if any(_repeats(hit, one, documents) for one in reached)]
+        joined = joined_up([*reached, *again], documents)
+        hits = (*joined, *(hit for hit in rest if hit not in again))
+        run.measure(widened=len(best) - outside, joined=len(context.hits) - len(hits), hits=len(hits))
+        return context.with_results((Results(question=context.question, hits=numbered(hits)),))
 
-    async def _wide(self, hit: Hit, reader: Reader, documents: dict[str, Document | None]) -> Hit:
-        name = hit.chunk.document_id
-        if name not in documents:
-            documents[name] = await _document(reader, name)
-        document = documents[name]
+    async def _wide(self, hit: Hit, reader: Reader, documents: Documents) -> Hit | None:
+        """Return a hit that reaches over its neighbours, None where its chunk is not stored as it is."""
+        chunk, document = hit.chunk, _holding(hit, documents)
         if document is None:
-            return hit
-        around = await reader.neighbours(hit.chunk, before=self.before, after=self.behind)
-        start = min([hit.chunk.start, *(chunk.start for chunk in around)])
-        end = max([hit.chunk.end, *(chunk.end for chunk in around)])
+            return None
+        try:
+            around = await reader.neighbours(chunk, before=self.before, after=self.behind)
+        except NotFound:
+            return None
+        start = min([chunk.start, *(each.start for each in around)])
+        end = max([chunk.end, *(each.end for each in around)])
         return _reaching(hit, document, start, end)
 
 
@@ -72,13 +80,13 @@ async def _document(reader: Reader, name: str) -> Document | None:
         return None
 
 
-def joined_up(hits: Sequence[Hit], documents: dict[str, Document | None]) -> list[Hit]:
+def joined_up(hits: Sequence[Hit], documents: Documents) -> list[Hit]:
     """Join hits of one document that touch or overlap; the better one stands for both."""
     joined: list[Hit] = []
     for hit in hits:
-        document = documents.get(hit.chunk.document_id)
+        document = _holding(hit, documents)
         for place, other in enumerate(joined):
-            if document is not None and _touch(hit.chunk, other.chunk):
+            if document and _touch(hit.chunk, other.chunk) and _holding(other, documents):
                 start = min(hit.chunk.start, other.chunk.start)
                 end = max(hit.chunk.end, other.chunk.end)
                 joined[place] = _reaching(other, document, start, end)
@@ -88,13 +96,25 @@ def joined_up(hits: Sequence[Hit], documents: dict[str, Document | None]) -> lis
     return joined if len(joined) == len(hits) else joined_up(joined, documents)
 
 
+def _holding(hit: Hit, documents: Documents) -> Document | None:
+    """Return the document that has the text of a hit where the hit says, None where there is none."""
+    document = documents.get(hit.chunk.document_id)
+    same = document and document.text[hit.chunk.start : hit.chunk.end] == hit.chunk.text
+    return document if same else None
+
+
 def _reaching(hit: Hit, document: Document, start: int, end: int) -> Hit:
-    return replace(hit, chunk=replace(hit.chunk, start=start, end=end, text=document.text[start:end]))
+    page = page_at(document.pages, start) if document.pages else hit.chunk.page
+    text = document.text[start:end]
+    return replace(hit, chunk=replace(hit.chunk, start=start, end=end, text=text, page=page))
+
+
+def _repeats(hit: Hit, other: Hit, documents: Documents) -> bool:
+    """Tell whether two hits show some of the same text of a document."""
+    one, two = hit.chunk, other.chunk
+    overlap = one.document_id == two.document_id and one.start < two.end and two.start < one.end
+    return overlap and bool(_holding(hit, documents) and _holding(other, documents))
 
 
 def _touch(one: Chunk, other: Chunk) -> bool:
     return one.document_id == other.document_id and one.start <= other.end and other.start <= one.end
-
-
-def _within(one: Chunk, other: Chunk) -> bool:
-    return one.document_id == other.document_id and other.start <= one.start and one.end <= other.end

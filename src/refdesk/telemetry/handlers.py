@@ -129,14 +129,16 @@ def _record(event: Event) -> Record | None:
                 error=event.error if isinstance(event, StepFailed) else None,
             )
         case ModelCalled():
+            failed, broken_off = isinstance(event.error, Exception), event.error is not None
             return Record(
-                name=f"refdesk.llm.{'exception' if event.error else 'stop'}",
+                name=f"refdesk.llm.{'exception' if failed else 'stop'}",
                 run_id=event.run_id,
                 path=event.path,
+                outcome="stopped" if failed else "cancelled" if broken_off else "done",
                 seconds=event.seconds,
                 usage=event.usage,
                 model=event.model,
-                error=event.error,
+                error=event.error if failed else None,
             )
         case RunStarted():
             return Record(name="refdesk.run.start", run_id=event.run_id)

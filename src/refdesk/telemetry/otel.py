@@ -102,7 +102,9 @@ class _Spans:
             self._close(span, error, None)
 
     def _close(self, span: Any, error: BaseException | None, ended: int | None) -> None:
-        if error is not None:
+        if error is not None and not isinstance(error, Exception):
+            span.set_attribute(OUTCOME, "cancelled")
+        elif error is not None:
             span.set_attribute("error.type", getattr(error, "code", type(error).__name__))
             span.set_status(self._trace.Status(self._trace.StatusCode.ERROR, type(error).__name__))
         span.end(ended)

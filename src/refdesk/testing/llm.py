@@ -1,5 +1,6 @@
 """Language models for tests: one that replies by script, and an HTTP server that speaks OpenAI's protocol."""
 
+import itertools
 import json
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
@@ -8,11 +9,17 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import anyio
+
+from refdesk.context import Usage
 from refdesk.errors import LLMError
 from refdesk.llm import DEFAULTS, Message, Options
 
-Script = str | Sequence[str] | LLMError
+Reply = str | Sequence[str] | LLMError
 """A reply in one piece, in given pieces, or a failure."""
+
+Script = Reply | Callable[[tuple[Message, ...]], Reply]
+"""A reply, or a function from what was asked to one."""
 
 
 @dataclass(slots=True)
@@ -21,17 +28,28 @@ class ScriptedLLM:
 
     replies: Sequence[Script]
     name: str = "scripted"
+    seconds: float = 0.0
+    """How long it takes until a reply begins."""
+    usage: Usage | None = None
+    """What each reply that comes to its end is said to have cost."""
     asked: list[tuple[Message, ...]] = field(default_factory=list)
+    options: list[Options] = field(default_factory=list)
 
     async def stream(
         self, messages: tuple[Message, ...], options: Options = DEFAULTS
     ) -> AsyncGenerator[str, None]:
-        reply = self.replies[min(len(self.asked), len(self.replies) - 1)]
+        script = self.replies[min(len(self.asked), len(self.replies) - 1)]
         self.asked.append(messages)
+        self.options.append(options)
+        if self.seconds:
+            await anyio.sleep(self.seconds)
+        reply = script(messages) if callable(script) else script
         if isinstance(reply, LLMError):
             raise reply
         for piece in [reply] if isinstance(reply, str) else reply:
             yield piece
+        if self.usage is not None:
+            options.on_usage(self.usage)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +61,12 @@ class ServerReply:
     error: str = ""
     """The message of an error body, for a status that is not 200."""
     headers: Sequence[tuple[str, str]] = ()
+    usage: tuple[int, int] | None = None
+    """Tokens of the prompt and of the reply, told at the end."""
+    finish: str = "stop"
+    """Why the reply ends."""
+    endless: bool = False
+    """Send the pieces again and again until the client hangs up."""
     break_off: bool = False
     """Close the connection after the pieces, without ending the reply."""
     split_bytes: bool = False
@@ -51,11 +75,13 @@ class ServerReply:
 
 @dataclass(slots=True)
 class ChatServer:
-    """The server's address and the requests it got: decoded bodies and headers in lower case."""
+    """The server's address, the requests it got (decoded bodies, headers in lower case), and who hung up."""
 
     base_url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    hung_up: threading.Event = field(default_factory=threading.Event)
+    """Set when a client closed the connection before the reply had ended."""
 
 
 @contextmanager
@@ -88,7 +114,11 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.status != 200:
             self._fail(reply)
         else:
-            self._stream(reply)
+            try:
+                self._stream(reply)
+            except ConnectionError:
+                self.state.hung_up.set()
+                self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
         """Keep the output of tests clean."""
@@ -110,15 +140,18 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        for piece in reply.pieces:
+        for piece in itertools.cycle(reply.pieces) if reply.endless else reply.pieces:
             self._event(_delta({"role": "assistant", "content": piece}), reply.split_bytes)
         if not reply.break_off:
-            self._event(_delta({}, finish="stop"), reply.split_bytes)
+            self._event(_delta({}, finish=reply.finish), reply.split_bytes)
+            if reply.usage is not None:
+                self._event(_usage(*reply.usage), reply.split_bytes)
             self._write(b"data: [DONE]\n\n")
             self.wfile.write(b"0\r\n\r\n")
         self.close_connection = True
 
     def _event(self, data: dict[str, Any], split: bool) -> None:
+        data = {**data, "model": self.state.requests[-1].get("model", "")}
         event = f"data: {json.dumps(data, ensure_ascii=False)}\n\n".encode()
         for part in [event[i : i + 1] for i in range(len(event))] if split else [event]:
             self._write(part)
@@ -133,11 +166,16 @@ def _handler(state: ChatServer, replies: Sequence[ServerReply]) -> Callable[...,
 
 
 def _delta(delta: dict[str, str], finish: str | None = None) -> dict[str, Any]:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return {
-        "id": "chat",
-        "object": "chat.completion.chunk",
-        "created": 0,
-        "model": "scripted",
-        "choices": [choice],
+    return _CHUNK | {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def _usage(prompt: int, completion: int) -> dict[str, Any]:
+    told = {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
     }
+    return _CHUNK | {"choices": [], "usage": told}
+
+
+_CHUNK = {"id": "chat", "object": "chat.completion.chunk", "created": 0}

@@ -1,0 +1,65 @@
+"""Messages and options in pydantic-ai's words, and its replies in ours."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from refdesk.context import Usage
+from refdesk.llm import Message, Options
+
+
+def history(messages: tuple[Message, ...], library: ModuleType) -> list[Any]:
+    """Return messages as pydantic-ai takes them."""
+    return [_request_of(message, library.messages) for message in messages]
+
+
+def settings_of(options: Options, timeout: float, further: Mapping[str, Any]) -> dict[str, Any]:
+    """Return model settings; what the options say comes first."""
+    wanted = {"max_tokens": options.max_tokens, "temperature": options.temperature}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    return {"timeout": timeout, "max_retries": 0, **further, **given}
+
+
+def parameters(options: Options, model: Any, library: ModuleType) -> Any:
+    """Return what holds the reply to a schema, None where there is none or the model knows no schemas."""
+    if options.json_schema is None or not model.profile.get("supports_json_schema_output"):
+        return None
+    form = library.output.OutputObjectDefinition(json_schema=dict(options.json_schema), name="reply")
+    return library.models.ModelRequestParameters(output_mode="native", output_object=form)
+
+
+def text_of(event: Any) -> str:
+    """Return the new text of a stream event, empty for thoughts, tool calls and ends."""
+    part = getattr(event, "part", None) if event.event_kind == "part_start" else None
+    if part is not None:
+        return str(part.content) if part.part_kind == "text" else ""
+    delta = getattr(event, "delta", None) if event.event_kind == "part_delta" else None
+    return str(delta.content_delta or "") if delta is not None and delta.part_delta_kind == "text" else ""
+
+
+def usage_of(reply: Any, *, priced: bool) -> Usage | None:
+    """Return what a reply that came to its end cost, None where the server did not tell."""
+    told = reply.usage
+    if told.unmeasured_requests or not (told.input_tokens or told.output_tokens):
+        return None
+    return Usage(
+        requests=1,
+        input_tokens=told.input_tokens,
+        output_tokens=told.output_tokens,
+        cost=_cost(reply) if priced else 0.0,
+    )
+
+
+def _cost(reply: Any) -> float:
+    """Return US dollars by the price list that comes with pydantic-ai, 0 for a model that is not on it."""
+    try:
+        return float(reply.get().cost().total_price)
+    except (LookupError, ValueError, AssertionError):
+        return 0.0
+
+
+def _request_of(message: Message, parts: ModuleType) -> Any:
+    if message.role == "assistant":
+        return parts.ModelResponse(parts=[parts.TextPart(content=message.text)])
+    kind = parts.SystemPromptPart if message.role == "system" else parts.UserPromptPart
+    return parts.ModelRequest(parts=[kind(content=message.text)])

@@ -1,0 +1,15 @@
+"""How much evidence a language model can be shown beside a question."""
+
+from refdesk.evidence import estimate_tokens
+from refdesk.settings import Settings
+
+PROMPT = 500
+"""Tokens of a step's own prompt, rather too many."""
+LEAST = 300
+"""Tokens of evidence that are always shown, however small the window."""
+
+
+def room(settings: Settings, *texts: str) -> int:
+    """Return the tokens that the model's window leaves for evidence, beside some texts and the reply."""
+    used = sum(estimate_tokens(text) for text in texts)
+    return max(settings.llm_window - settings.llm_output - used - PROMPT, LEAST)

@@ -1,0 +1,127 @@
+"""What requests cost: told, guessed, and counted once however they end."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from refdesk.context import Usage
+from refdesk.errors import LLMError
+from refdesk.evidence import estimate_tokens
+from refdesk.llm import DEFAULTS, Message, Options
+from refdesk.pipeline.metering import MeteredLLM
+from refdesk.testing.llm import ScriptedLLM
+
+pytestmark = pytest.mark.anyio
+QUESTION = (Message("system", "Be brief."), Message("user", "How many days of leave do I get?"))
+ASKED = sum(estimate_tokens(message.text) for message in QUESTION)
+COST = Usage(requests=1, input_tokens=12, output_tokens=3, cost=0.25)
+
+
+@dataclass
+class Calls:
+    """What the meter was told."""
+
+    usages: list[Usage] = field(default_factory=list)
+    errors: list[BaseException | None] = field(default_factory=list)
+
+    def __call__(self, usage: Usage, seconds: float, error: BaseException | None) -> None:
+        assert seconds >= 0
+        self.usages.append(usage)
+        self.errors.append(error)
+
+
+async def joined(llm: MeteredLLM, options: Options = DEFAULTS) -> str:
+    return "".join([piece async for piece in llm.stream(QUESTION, options)])
+
+
+async def test_what_the_model_tells_is_counted_and_passed_on() -> None:
+    calls, heard = Calls(), list[Usage]()
+    scripted = ScriptedLLM([["Thirty ", "days."]], usage=COST)
+    options = Options(max_tokens=9, on_usage=heard.append)
+    assert await joined(MeteredLLM(scripted, calls), options) == "Thirty days."
+    assert calls.usages == heard == [COST]
+    assert calls.errors == [None]
+    assert replace(scripted.options[0], on_usage=heard.append) == options
+
+
+async def test_several_requests_behind_one_call_add_up() -> None:
+    class Repeating:
+        name = "repeating"
+
+        async def stream(
+            self, messages: tuple[Message, ...], options: Options = DEFAULTS
+        ) -> AsyncGenerator[str, None]:
+            options.on_usage(COST)
+            options.on_usage(COST)
+            yield "a"
+
+    calls = Calls()
+    await joined(MeteredLLM(Repeating(), calls))
+    assert calls.usages == [COST + COST]
+
+
+async def test_a_guess_does_not_depend_on_how_the_reply_is_cut() -> None:
+    text = "Employees get thirty days of leave a year, 年假三十天."
+    for pieces in ([text], list(text)):
+        calls = Calls()
+        await joined(MeteredLLM(ScriptedLLM([pieces]), calls))
+        [usage] = calls.usages
+        assert usage == Usage(
+            requests=1, input_tokens=ASKED, output_tokens=estimate_tokens(text), estimated=True
+        )
+
+
+async def test_a_failed_request_counts_once_with_nothing_written() -> None:
+    calls = Calls()
+    with pytest.raises(LLMError):
+        await joined(MeteredLLM(ScriptedLLM([LLMError("down")]), calls))
+    assert calls.usages == [Usage(requests=1, input_tokens=ASKED, output_tokens=0, estimated=True)]
+    assert isinstance(calls.errors[0], LLMError)
+
+
+async def cancelled(llm: MeteredLLM) -> None:
+    with anyio.CancelScope() as scope:
+        async with aclosing(llm.stream(QUESTION)) as pieces:
+            await anext(pieces)
+            scope.cancel()
+            await anyio.lowlevel.checkpoint()
+
+
+async def closed(llm: MeteredLLM) -> None:
+    async with aclosing(llm.stream(QUESTION)) as pieces:
+        await anext(pieces)
+
+
+@pytest.mark.parametrize("ending", [cancelled, closed])
+async def test_a_request_that_is_given_up_counts_once_with_what_was_written(
+    ending: Callable[[MeteredLLM], Awaitable[None]],
+) -> None:
+    calls = Calls()
+    await ending(MeteredLLM(ScriptedLLM([["Thirty ", "days."]], usage=COST), calls))
+    [usage] = calls.usages
+    assert (usage.requests, usage.output_tokens, usage.estimated) == (1, estimate_tokens("Thirty "), True)
+    assert calls.errors[0] is not None
+
+
+async def test_a_request_that_never_began_costs_nothing() -> None:
+    calls = Calls()
+    await MeteredLLM(ScriptedLLM(["a"]), calls).stream(QUESTION).aclose()
+    assert calls.usages == []
+
+
+async def test_a_slow_model_is_cancelled_before_it_speaks() -> None:
+    calls = Calls()
+    with anyio.move_on_after(0.01) as scope:
+        await joined(MeteredLLM(ScriptedLLM(["late"], seconds=600), calls))
+    assert scope.cancelled_caught
+    assert [(usage.requests, usage.output_tokens) for usage in calls.usages] == [(1, 0)]
+
+
+async def test_scripts_may_be_functions() -> None:
+    llm = MeteredLLM(ScriptedLLM([lambda messages: messages[-1].text.upper()]), Calls())
+    assert await joined(llm) == "HOW MANY DAYS OF LEAVE DO I GET?"
+    assert llm.name == "scripted"
