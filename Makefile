@@ -3,7 +3,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help install models demo check test bench lock docs clean
+.PHONY: help install models demo check test local bench lock docs clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,11 @@ check: .venv/installed ## Lint, format, types, import layers, generated docs
 
 test: models ## Run the tests
 	$(PY) -m pytest
+
+local: models ## Fetch a small language model (127 MB, once) and run the tests that ask it
+	$(PY) -m pip install --quiet --disable-pip-version-check --only-binary :all: xllamacpp==2026.10.11549
+	$(PY) -m refdesk models pull smollm2-135m-instruct
+	$(PY) -m pytest -m local
 
 bench: models ## Print speed figures
 	$(PY) benchmarks/run.py

@@ -82,6 +82,26 @@ def evidence_block(
     )
 
 
+def leading(
+    evidence: Sequence[Evidence], *, budget: int, count: Callable[[str], int] = estimate_tokens
+) -> EvidenceBlock:
+    """Return the first evidence that fits a budget, and at least one, without gaps, whole and not laid out.
+
+    It is for prompts of the user's own, which lay out hits themselves.
+    """
+    shown: list[Evidence] = []
+    used = 0
+    for item in evidence:
+        tokens = count(_entry(item, item.hit.chunk.text))
+        if shown and used + tokens > budget:
+            break
+        shown.append(item)
+        used += tokens
+    return EvidenceBlock(
+        text="", shown=tuple(shown), left_out=tuple(evidence[len(shown) :]), tokens=used
+    )
+
+
 def neutralise(text: str) -> str:
     """Rewrite what looks like a tag or a citation marker, so that only the layout has real ones."""
     text = _MARKER.sub(lambda found: f"({found[1].strip()})", text)

@@ -159,7 +159,7 @@ def test_show_as_json(run: Run) -> None:
         "step": "distill",
         "options": {},
         "kind": "context_optimizer",
-        "reads": ["hits", "question", "skip_retrieval"],
+        "reads": ["hits", "question", "skip_retrieval", "standalone"],
         "writes": ["distilled", "evidence", "results"],
         "on_error": "continue",
         "leaves": "The evidence as it was.",

@@ -112,6 +112,8 @@ async def test_a_prompt_beyond_the_window() -> None:
 @pytest.mark.local
 async def test_a_reply_that_is_given_up_frees_the_model() -> None:
     llm = llm_for("local:smollm2")
-    async with aclosing(llm.stream((Message("user", "Tell a long story."),), Options(max_tokens=8000))) as pieces:
+    async with aclosing(
+        llm.stream((Message("user", "Tell a long story."),), Options(max_tokens=8000))
+    ) as pieces:
         await anext(pieces)
     assert await reply_of(llm, Options(max_tokens=2))

@@ -2,17 +2,23 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import anyio
+import numpy as np
 import pytest
+from tests.steps.services import document, ran, services_on
 
 import refdesk
 from refdesk.context import Context
 from refdesk.documents import Hit
-from refdesk.errors import LLMError
+from refdesk.errors import LimitReached, LLMError, StepError
 from refdesk.pipeline import Pipeline
 from refdesk.steps import Answer, Rerank, Search
 from refdesk.testing.llm import ScriptedLLM
+from refdesk.testing.rerankers import sample_hits
 
 pytestmark = pytest.mark.anyio
 
@@ -155,3 +161,187 @@ async def test_skipped_and_empty_pass(desk: refdesk.Desk) -> None:
     assert (await desk.step(Rerank(), context)).trace[-1].measures == {"reason": "there are no hits"}
     skipped = await desk.step(Rerank(), context.evolve(skip_retrieval=True))
     assert skipped.trace[-1].measures == {"reason": "retrieval is skipped"}
+
+
+async def test_a_chunk_that_was_found_twice_is_read_once(desk: refdesk.Desk) -> None:
+    read: list[int] = []
+
+    def counting(question: str, hits: Sequence[Hit]) -> list[float]:
+        read.append(len(hits))
+        return [1.0] * len(hits)
+
+    context = (await desk.start("?")).evolve(sub_questions=("leave", "leave days"))
+    context = await desk.step(Search(), context)
+    assert sum(len(one.hits) for one in context.results) == 6
+    context = await desk.step(Rerank(reranker=counting), context)
+    assert (read, len(context.hits)) == ([3], 3)
+
+
+async def test_the_order_is_the_rerankers_not_that_of_its_scores(desk: refdesk.Desk) -> None:
+    def own(question: str, hits: Sequence[Hit]) -> list[Hit]:
+        return [replace(hit, rerank_score=place / 10) for place, hit in enumerate(hits)]
+
+    context = await desk.step(Rerank(reranker=own), await found(desk))
+    assert ids(context) == ["h0", "h1", "h2", "h3"]
+    assert [hit.rerank_score for hit in context.hits] == [0.0, 0.1, 0.2, 0.3]
+    kept = await desk.step(Rerank(reranker=own, threshold=0.15), await found(desk))
+    assert ids(kept) == ["h2", "h3"]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int64])
+async def test_scores_may_be_an_array(desk: refdesk.Desk, kind: Any) -> None:
+    step = Rerank(reranker=lambda question, hits: np.arange(len(hits)).astype(kind))
+    context = await desk.step(step, await found(desk))
+    assert ids(context) == ["h3", "h2", "h1", "h0"]
+    assert all(type(score) is float for score in context.rerank_scores.values())
+
+
+async def test_equal_scores_keep_the_order_of_retrieval(desk: refdesk.Desk) -> None:
+    context = await desk.step(Rerank(reranker=lambda question, hits: [1, 2, 1, 2]), await found(desk))
+    assert ids(context) == ["h1", "h3", "h0", "h2"]
+
+
+@pytest.mark.parametrize(("least", "kept"), [(1, ["h0"]), (3, ["h0", "h1", "h2"]), (0, [])])
+async def test_a_reranker_that_drops_everything(desk: refdesk.Desk, least: int, kept: list[str]) -> None:
+    step = Rerank(reranker=lambda question, hits: [], keep_at_least=least)
+    assert ids(await desk.step(step, await found(desk))) == kept
+
+
+async def test_what_a_reranker_of_ones_own_leaves_out_is_dropped(desk: refdesk.Desk) -> None:
+    step = Rerank(reranker=lambda question, hits: [(hits[2], 0.9), (hits[0], 0.95)])
+    context = await desk.step(step, await found(desk))
+    assert ids(context) == ["h0", "h2"]
+    assert context.trace[-1].measures["dropped"] == 2
+
+
+def foreign(question: str, hits: Sequence[Hit]) -> Any:
+    return [*hits, *sample_hits(["from elsewhere"])]
+
+
+def twice(question: str, hits: Sequence[Hit]) -> Any:
+    return [*hits, hits[0]]
+
+
+def changed(question: str, hits: Sequence[Hit]) -> Any:
+    return [replace(hit, chunk=replace(hit.chunk, text="made up")) for hit in hits]
+
+
+def not_a_number(question: str, hits: Sequence[Hit]) -> Any:
+    return [replace(hit, rerank_score=float("inf")) for hit in hits]
+
+
+def mixed(question: str, hits: Sequence[Hit]) -> Any:
+    return [hits[0], (hits[1], 0.5), hits[2], hits[3]]
+
+
+def words(question: str, hits: Sequence[Hit]) -> Any:
+    return [(hit, "high") for hit in hits]
+
+
+def by_name(question: str, hits: Sequence[Hit]) -> Any:
+    return {hit.chunk.chunk_id: 1.0 for hit in hits}
+
+
+def broken(question: str, hits: Sequence[Hit]) -> Any:
+    raise RuntimeError("broken")
+
+
+@pytest.mark.parametrize("reranker", [foreign, twice, changed, not_a_number, mixed, words, by_name, broken])
+async def test_wrong_rerankers_leave_everything(desk: refdesk.Desk, reranker: Any) -> None:
+    before = await found(desk)
+    context = await desk.step(Rerank(reranker=reranker), before)
+    assert (context.results, context.rerank_scores, context.zone) == (before.results, {}, "unknown")
+    assert context.trace[-1].outcome == "continued"
+    assert context.warnings
+    stopped = await desk.step(Rerank(reranker=reranker, on_error="stop"), before)
+    assert isinstance(stopped.error, StepError)
+
+
+async def test_a_reranker_that_takes_too_long(desk: refdesk.Desk) -> None:
+    async def sleeping(question: str, hits: Sequence[Hit]) -> list[float]:
+        await anyio.sleep_forever()
+        return []
+
+    before = await found(desk)
+    context = await desk.step(Rerank(reranker=sleeping, timeout=0.01), before)
+    assert context.results == before.results
+    assert "took longer" in context.warnings[0]
+    stopped = await desk.step(Rerank(reranker=sleeping, timeout=0.01, on_error="stop"), before)
+    assert isinstance(stopped.error, LimitReached)
+
+
+async def test_scores_of_an_earlier_reranker_go(desk: refdesk.Desk) -> None:
+    first = await desk.step(Rerank(reranker=lambda question, hits: [0.9, 0.8, 0.7, 0.6]), await found(desk))
+    context = await desk.step(Rerank(reranker="llm", depth=2), first, llm=scores(_1=3, _2=7))
+    assert [hit.rerank_score for hit in context.hits] == [7, 3, None, None]
+    assert context.rerank_scores == {"h1": 7, "h0": 3}
+    bare = await desk.step(Rerank(reranker=backwards), first)
+    assert [hit.rerank_score for hit in bare.hits] == [None] * 4
+
+
+async def test_a_threshold_without_scores_drops_nothing_and_says_so(desk: refdesk.Desk) -> None:
+    step = Rerank(reranker=backwards, threshold=0.5, depth=3)
+    context = await desk.step(step, await found(desk))
+    assert ids(context) == ["h2", "h1", "h0", "h3"]
+    assert "gave no scores" in context.warnings[0]
+
+
+async def test_a_threshold_drops_what_was_not_read(desk: refdesk.Desk) -> None:
+    step = Rerank(reranker="llm", depth=2, threshold=5)
+    assert ids(await desk.step(step, await found(desk), llm=scores(_1=9, _2=6))) == ["h0", "h1"]
+    step = Rerank(reranker="llm", depth=2, threshold=7, keep_at_least=3)
+    assert ids(await desk.step(step, await found(desk), llm=scores(_1=2, _2=6))) == ["h1", "h0", "h2"]
+
+
+async def test_keep_never_goes_below_keep_at_least(desk: refdesk.Desk) -> None:
+    step = Rerank(reranker=backwards, keep=1, keep_at_least=2)
+    assert ids(await desk.step(step, await found(desk))) == ["h3", "h2"]
+
+
+async def test_a_bare_object_of_scores_and_a_list_will_do(desk: refdesk.Desk) -> None:
+    for reply in ('{"1": 1, "2": 9, "3": 3, "4": 2}', "[1, 9, 3, 2]"):
+        context = await desk.step(Rerank(reranker="llm"), await found(desk), llm=ScriptedLLM([reply]))
+        assert ids(context) == ["h1", "h2", "h3", "h0"]
+
+
+async def test_what_does_not_fit_into_the_window_stays_behind_with_a_warning(tmp_path: Path) -> None:
+    texts = [document(f"{name} " * 250, source_id=name) for name in ("alpha", "beta", "gamma")]
+    settings = {"llm_window": 2048, "llm_output": 512}
+    reply = '{"scores": {"1": 2, "2": 8}}'
+    async with services_on(
+        tmp_path / "library", *texts, llm=ScriptedLLM([reply]), settings=settings
+    ) as services:
+        steps = Search(mode="keyword") | Rerank(reranker="llm")
+        context = await ran(services, steps, Context(question="alpha beta gamma"))
+    assert [hit.rerank_score for hit in context.hits] == [8, 2, None]
+    assert any("Evidence 3 was left out" in warning for warning in context.warnings)
+    assert any("no score to 1 of 3" in warning for warning in context.warnings)
+
+
+async def test_hits_from_elsewhere_are_reranked_too(desk: refdesk.Desk) -> None:
+    def wiki(query: str, collection: str) -> list[dict[str, Any]]:
+        return [{"id": "w1", "text": "Trains run."}, {"id": "w2", "text": "The canteen opens at noon."}]
+
+    context = await desk.start("When does the canteen open?", collections=["wiki"])
+    context = await desk.step(Search(searcher=wiki), context)
+    context = await desk.step(Rerank(), context)
+    assert context.warnings == ()
+    assert ids(context)[0] == "w2"
+
+
+async def test_it_reads_beside_the_question_as_it_was_rewritten(desk: refdesk.Desk) -> None:
+    asked: list[str] = []
+
+    def own(question: str, hits: Sequence[Hit]) -> list[Hit]:
+        asked.append(question)
+        return list(hits)
+
+    await desk.step(Rerank(reranker=own), (await found(desk)).evolve(rewritten_query="which pump"))
+    assert asked == ["which pump"]
+
+
+def test_a_name_that_is_nearly_one_is_a_problem() -> None:
+    [problem] = Pipeline((Search(), Rerank(reranker="maxsimm"), Answer())).problems()
+    assert "Did you mean 'maxsim'" in problem.remedy
+    for name in ("none", "maxsim", "tei:http://127.0.0.1:1", "cohere:rerank-v3.5", "/models/reranker"):
+        assert not Pipeline((Search(), Rerank(reranker=name), Answer())).problems()

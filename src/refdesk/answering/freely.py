@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
+from refdesk.answering.history import said_before
 from refdesk.answering.writing import nothing_said, write
 from refdesk.context import Turn
 from refdesk.events import AnswerEvent, Done
@@ -33,8 +34,7 @@ class FreeAnswerer:
 
     def _messages(self, question: str) -> tuple[Message, ...]:
         rules = f"\n\nRules of the house\n{self.instructions}" if self.instructions else ""
-        before = tuple(Message(turn.role, turn.text) for turn in self.history)
-        return (Message("system", SYSTEM + rules), *before, Message("user", question))
+        return (Message("system", SYSTEM + rules), *said_before(self.history), Message("user", question))
 
 
 SYSTEM = """\

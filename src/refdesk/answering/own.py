@@ -1,59 +1,82 @@
 """What the user's own code answers: a text, pieces of one, or a whole answer."""
 
-from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from typing import Any
+
+import anyio.to_thread
 
 from refdesk.answering.writing import write
 from refdesk.context import Answer, Evidence, Zone
 from refdesk.errors import StepError
 from refdesk.events import AnswerEvent, Done, Token
 
+_END = object()
+
 
 async def own_answer(
-    question: str, returned: Any, evidence: Sequence[Evidence], *, name: str, zone: Zone = "unknown"
+    question: str,
+    returned: Any,
+    evidence: Sequence[Evidence],
+    *,
+    name: str = "own",
+    zone: Zone = "unknown",
+    step: str = "answer",
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Give what an implementation returned as answerers give theirs.
 
     Text goes the same way as a model's: `[[n]]` becomes a citation of evidence n, links stay where the
-    evidence has them. Errors: `StepError` for anything else, and for text that is blank.
+    evidence has them. An `Answer` is taken as it is. Errors: `StepError` for anything else, and for text that
+    is blank.
     """
     if isinstance(returned, Answer):
-        yield Token(returned.text)
-        yield Done(returned)
+        yield Token(_filled(returned.text, step))
+        yield Done(replace(returned, zone=zone) if returned.zone == "unknown" else returned)
         return
-    pieces = _pieces(returned)
+    pieces = _pieces(returned, step)
     async with aclosing(pieces):
         written = write(question, pieces, evidence, evidence=evidence, model=name, zone=zone, cites=False)
         async with aclosing(written) as events:
             async for event in events:
-                if isinstance(event, Done) and not event.answer.text:
-                    raise _nonsense(returned)
+                if isinstance(event, Done):
+                    _filled(event.answer.text, step, returned)
                 yield event
 
 
-async def _pieces(returned: Any) -> AsyncGenerator[str, None]:
-    if isinstance(returned, str):
-        yield returned
+async def _pieces(returned: Any, step: str) -> AsyncGenerator[str, None]:
+    if isinstance(returned, str | list | tuple):
+        for piece in [returned] if isinstance(returned, str) else returned:
+            yield _text(piece, step)
     elif isinstance(returned, AsyncIterable):
-        async for piece in returned:
-            yield _text(piece)
-    elif isinstance(returned, Iterable) and not isinstance(returned, bytes | dict | set):
-        for piece in returned:
-            yield _text(piece)
+        async with AsyncExitStack() as stack:
+            if hasattr(returned, "aclose"):
+                await stack.enter_async_context(aclosing(returned))
+            async for piece in returned:
+                yield _text(piece, step)
+    elif isinstance(returned, Iterable) and not isinstance(returned, bytes | bytearray | Mapping | set):
+        rest: Iterator[Any] = iter(returned)
+        while (piece := await anyio.to_thread.run_sync(next, rest, _END, abandon_on_cancel=True)) is not _END:
+            yield _text(piece, step)
     else:
-        raise _nonsense(returned)
+        raise _nonsense(returned, step)
 
 
-def _text(piece: Any) -> str:
+def _text(piece: Any, step: str) -> str:
     if not isinstance(piece, str):
-        raise _nonsense(piece)
+        raise _nonsense(piece, step)
     return piece
 
 
-def _nonsense(value: Any) -> StepError:
+def _filled(text: Any, step: str, returned: Any = None) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise _nonsense(text if returned is None else returned, step)
+    return text
+
+
+def _nonsense(value: Any, step: str) -> StepError:
     return StepError(
         f"The answerer returned {value!r:.80}; allowed are text, pieces of text, and an Answer.",
-        step="answer",
+        step=step,
         remedy="Return text that is not blank.",
     )

@@ -9,6 +9,11 @@ from typing import Protocol
 from refdesk.context import Turn
 from refdesk.results import Results
 
+CONVERSATIONS = 1000
+"""How many an implementation keeps that has to be bounded."""
+TURNS = 100
+"""How many turns of each."""
+
 
 class Conversations(Protocol):
     """Keep conversations by name. A name that was never used is an empty conversation."""

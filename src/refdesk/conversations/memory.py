@@ -3,37 +3,53 @@
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 
 from refdesk.context import Turn
-from refdesk.errors import NotFound
+from refdesk.conversations import CONVERSATIONS, TURNS
+from refdesk.errors import InputError, NotFound
 from refdesk.results import Results
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Kept:
-    turns: list[Turn] = field(default_factory=list)
+    turns: tuple[Turn, ...] = ()
     results: tuple[Results, ...] = ()
 
 
 @dataclass(slots=True)
 class MemoryConversations:
-    """Keeps the conversations that were used last, and of each the last turns."""
+    """Keeps the conversations that were used last, and of each the last turns. Threads may share it."""
 
-    conversations: int = 1000
+    conversations: int = CONVERSATIONS
     """How many are kept."""
-    length: int = 100
+    length: int = TURNS
     """Turns that are kept of one."""
-    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict)
+    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("conversations", "length"):
+            if (number := getattr(self, name)) < 1:
+                raise InputError(
+                    f"Conversations were limited by {name}={number!r}; at least 1 is allowed.",
+                    remedy="Leave `remember` out of the pipeline where nothing is to be kept.",
+                )
 
     async def turns(self, conversation: str, *, last: int = 20) -> tuple[Turn, ...]:
-        return tuple(self._of(conversation).turns[-last:] if last > 0 else ())
+        with self._lock:
+            return self._read(conversation).turns[-last:] if last > 0 else ()
 
     async def add(self, conversation: str, turns: Sequence[Turn]) -> None:
-        kept = self._used(conversation)
-        kept.turns = [*kept.turns, *(turn for turn in turns if turn.text.strip())][-self.length :]
+        said = tuple(turn for turn in turns if turn.text.strip())
+        with self._lock:
+            kept = self._read(conversation)
+            self._write(conversation, _Kept((*kept.turns, *said)[-self.length :], kept.results))
 
     async def found(self, conversation: str) -> tuple[Results, ...]:
-        if results := self._of(conversation).results:
+        with self._lock:
+            results = self._read(conversation).results
+        if results:
             return results
         raise NotFound(
             f"Nothing that was found is kept for the conversation {conversation!r}.",
@@ -41,18 +57,23 @@ class MemoryConversations:
         )
 
     async def keep(self, conversation: str, results: Sequence[Results]) -> None:
-        self._used(conversation).results = tuple(results)
+        with self._lock:
+            self._write(conversation, _Kept(self._read(conversation).turns, tuple(results)))
 
     async def forget(self, conversation: str) -> None:
-        self._kept.pop(conversation, None)
+        with self._lock:
+            self._kept.pop(conversation, None)
 
-    def _of(self, conversation: str) -> _Kept:
+    def _read(self, conversation: str) -> _Kept:
         """Return what is kept, without making room for a name that is only asked about."""
-        return self._used(conversation) if conversation in self._kept else _Kept()
-
-    def _used(self, conversation: str) -> _Kept:
-        kept = self._kept.setdefault(conversation, _Kept())
+        if conversation not in self._kept:
+            return _Kept()
         self._kept.move_to_end(conversation)
+        return self._kept[conversation]
+
+    def _write(self, conversation: str, kept: _Kept) -> None:
+        self._kept.pop(conversation, None)
+        if kept.turns or kept.results:
+            self._kept[conversation] = kept
         while len(self._kept) > self.conversations:
             self._kept.popitem(last=False)
-        return kept

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import anyio
 
@@ -66,7 +67,8 @@ class CallServices:
 
     def llm(self, value: LLMValue) -> LLM | None:
         chosen = next((one for one in (value, self.given, self.settings.llm) if one), None)
-        return None if chosen is None else llm_for(chosen)
+        cache = Path(self.settings.cache) if self.settings.cache else None
+        return None if chosen is None else llm_for(chosen, cache=cache)
 
     async def extractive(self) -> Answerer:
         return await self.desk.extractive()

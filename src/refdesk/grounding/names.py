@@ -10,10 +10,10 @@ _OWN = regex.compile(
     r"\p{L}*+\p{N}[\p{L}\p{N}]*\p{L}|\p{L}++\p{N}[\p{L}\p{N}]*|\p{Lu}{2,}+s?|\p{L}*\p{Ll}\p{Lu}\p{L}*"
 )
 """An identifier, such as `X200`, an acronym, or a word with a capital inside."""
-_SHOUTED = frozenset({"not", "never", "only", "nicht", "kein", "keine", "pas"}).union(
-    SAYING_LITTLE, *STOP_WORDS.values()
-)
-"""Words that are sometimes written in capitals to stress them."""
+_SHOUTED = frozenset(
+    {"not", "never", "only", "nicht", "kein", "keine", "pas", *SAYING_LITTLE}.union(*STOP_WORDS.values())
+) - {"who", "it"}
+"""Words that are sometimes written in capitals to stress them; WHO and IT mean something else then."""
 _MEASURE = regex.compile(r"\p{N}++\p{L}{1,3}")
 _CAPITAL = regex.compile(r"\p{Lu}\p{L}+")
 _OPENING = regex.compile(r"(?:^|[.!?:;…\"“„«(\[*_>–—-])\s*$")
@@ -30,11 +30,9 @@ def names(sentence: str, language: str) -> tuple[str, ...]:
     Capitals at the beginning of a sentence or a quotation say nothing, nor do those of German nouns.
     """
     words = list(_WORD.finditer(sentence))
-    letters = [word.group() for word in words if word.group()[0].isalpha()]
-    capitals = sum(word[0].isupper() for word in letters)
-    telling = language not in NOUNS_ARE_CAPITALISED and (
-        len(letters) < 4 or capitals < _MOSTLY * len(letters)
-    )
+    later = [word.group() for word in words[1:] if word.group()[0].isalpha()]
+    capitals = sum(word[0].isupper() for word in later)
+    telling = language not in NOUNS_ARE_CAPITALISED and (len(later) < 4 or capitals < _MOSTLY * len(later))
     return tuple(
         word.group()
         for word in words
@@ -55,7 +53,7 @@ def known(name: str, words: frozenset[str], text: str, language: str) -> bool:
     """Tell whether a name stands in a text that has these words, in one of its forms or spelled apart."""
     bare = regex.sub(r"['’]\p{L}+$", "", name)
     tokens = analyse(bare, language)
-    if not tokens or tokens[0] in words:
+    if not tokens or tokens[0] in words or _spelled([bare], text):
         return True
     if any(sign.isnumeric() for sign in bare):
         return _spelled(regex.findall(r"\p{L}+|\p{N}+", bare), text)

@@ -12,7 +12,7 @@ from refdesk.grounding.names import known, names
 from refdesk.grounding.numerals import SPELLED
 from refdesk.grounding.stopwords import SAYING_LITTLE, STOP_WORDS
 
-_ALONE = regex.compile(r"(?<![\p{L}\p{N}_-])\p{L}++(?![\p{L}\p{N}_-])")
+_ALONE = regex.compile(r"(?<![^\s(\[\"“«‘])\p{L}++(?=[.,;:!?…)\]\"”»’]*+(?:\s|$))")
 _WORD = regex.compile(r"\w++")
 MARKER = regex.compile(r"\[+\p{Nd}{1,4}(?:[\s,;–-]+\p{Nd}{1,4})*\]+")
 PAIRS = 0.3

@@ -3,26 +3,29 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Protocol
 
 from pydantic import Field
 
-from refdesk.answering import NOTHING_FOUND
+from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
 from refdesk.answering.freely import FreeAnswerer
 from refdesk.answering.generated import GeneratedAnswerer
+from refdesk.answering.history import recent
 from refdesk.answering.own import own_answer
 from refdesk.answering.refusing import refuse
 from refdesk.context import Answer as Answered
-from refdesk.context import Context, Evidence, Measure
+from refdesk.context import Context, Evidence, Measure, Turn
 from refdesk.documents import Hit
 from refdesk.errors import LLMError
 from refdesk.events import AnswerEvent, Done, Token
-from refdesk.evidence import estimate_tokens, number_hits
-from refdesk.llm import LLM, Options
+from refdesk.evidence import number_hits
+from refdesk.llm import LLM, Message, Options
 from refdesk.pipeline import Kind, LLMValue, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 from refdesk.steps.correcting import Corrector
+from refdesk.steps.window import room
 
 
 class Answerer(Protocol):
@@ -38,10 +41,12 @@ AnswerFunction = Callable[[str, Sequence[Hit]], Any]
 class Answer(Step):
     """Answer from the evidence, with citations, or refuse with a reason.
 
-    A language model writes where the run or the step has one, else the best sentences are quoted. Without any
-    hit, or in the zone `none`, the answer is a refusal and no model is called. Where retrieval was skipped a
-    model answers from what it knows. With `self_correct` a draft is judged against the evidence and written
-    anew until it holds, or `max_corrections` is reached; where it cannot be judged it stays, with a warning.
+    A language model writes where the run or the step has one, else the best sentences are quoted. Where a
+    search found nothing, and in the zone `none`, the answer is a refusal and nobody is asked, also no
+    answerer of your own. Where retrieval was skipped a model answers from what it knows. With `self_correct`
+    a draft is judged against the evidence and written anew until it holds, or `max_corrections` is reached;
+    where it cannot be judged it stays, with a warning. Earlier turns and evidence that the model's window has
+    no room for are left out, with a warning.
     """
 
     kind: ClassVar[Kind] = "answer_generator"
@@ -55,7 +60,9 @@ class Answer(Step):
             "distilled",
             "zone",
             "skip_retrieval",
-            "answer",
+            "results",
+            "corrections",
+            "verdict",
         }
     )
     writes: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "corrections"})
@@ -96,19 +103,26 @@ class Answer(Step):
     """Quote the best sentences where the model fails before it wrote anything, and warn."""
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        if self.self_correct and self.answerer is not None:
-            yield "It corrects what a model writes, and has an answerer of its own.", "Leave one of both out."
+        for name in ("self_correct", "extractive_on_failure"):
+            if getattr(self, name) and self.answerer is not None:
+                yield f"`{name}` is for what a model writes, and it has an answerer of its own.", LEAVE_OUT
+        if self.prompt is not None and self.answerer is not None:
+            yield "Its answerer of its own is not told its `prompt`.", LEAVE_OUT
 
     def facts(self, context: Context) -> Mapping[str, Measure]:
         return {"hits": len(context.hits), "zone": context.zone}
 
     async def __call__(self, context: Context, run: Run) -> Context:
+        llm = run.model(self.llm) if self.answerer is None and run.services.llm(self.llm) else None
+        if llm is None and self.answerer is None and (self.self_correct or self.prompt is not None):
+            run.warn("No language model is named, so `prompt` and `self_correct` have no effect.")
         evidence = self._evidence(context, run)
-        answer = await shown(self._events(context, evidence, run), run, at_once=not self.self_correct)
-        answer = replace(answer, question=context.question)
-        new = context.evolve(answer=answer, evidence=answer.evidence or evidence)
-        if self.self_correct and evidence and answer.refusal is None and run.services.llm(self.llm):
-            answerer = self._generated(context, evidence, run.model(self.llm), run)
+        correcting = self.self_correct and llm is not None and bool(evidence)
+        events = self._events(context, evidence, llm, run)
+        answer = await shown(events, run, at_once=not correcting)
+        new = _with(context, replace(answer, question=context.question), evidence)
+        if correcting and llm is not None and answer.refusal is None and answer.model == llm.name:
+            answerer = self._generated(context, llm, run)
             new = await Corrector(answerer, self.llm, self.max_corrections).corrected(new, run)
         assert new.answer is not None
         run.measure(
@@ -123,85 +137,107 @@ class Answer(Step):
     def _evidence(self, context: Context, run: Run) -> tuple[Evidence, ...]:
         if context.skip_retrieval:
             return ()
-        return context.evidence or number_hits(
-            context.hits[: self.evidence or run.services.settings.evidence]
-        )
+        most = self.evidence or run.services.settings.evidence
+        evidence = context.evidence or number_hits(context.hits[:most])
+        own = self.answerer is not None or self.prompt is not None
+        return number_hits([item.hit for item in evidence]) if own else evidence
 
     async def _events(
-        self, context: Context, evidence: Sequence[Evidence], run: Run
+        self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run
     ) -> AsyncGenerator[AnswerEvent, None]:
+        """Give the events of what answers, or of quoting where a model fails and that is wanted."""
+        begun = False
         try:
-            async with aclosing(await self._answering(context, evidence, run)) as events:
-                begun = False
+            async with aclosing(await self._answering(context, evidence, llm, run)) as events:
                 async for event in events:
                     begun = True
                     yield event
+            return
         except LLMError as error:
-            if begun or not self.extractive_on_failure or not evidence:
+            if begun or llm is None or not self.extractive_on_failure or not evidence:
                 raise
             run.warn(f"The model failed, so the documents are quoted: {error}")
-            quoting = (await run.services.extractive()).stream(context.standalone, evidence)
-            async with aclosing(quoting) as events:
-                async for event in events:
-                    yield event
+        quoting = (await run.services.extractive()).stream(context.standalone, evidence)
+        async with aclosing(quoting) as events:
+            async for event in events:
+                yield event
 
     async def _answering(
-        self, context: Context, evidence: Sequence[Evidence], run: Run
+        self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Return the events of whatever answers in this case."""
         question, zone = context.question, context.zone
-        if self.answerer is not None:
+        asks = bool(evidence) or context.skip_retrieval
+        if self.answerer is not None and (asks or not context.results) and (zone != "none" or not evidence):
             returned = await self.work(question, tuple(item.hit for item in evidence))
-            return own_answer(question, returned, evidence, name="own", zone=zone)
-        llm = run.model(self.llm) if run.services.llm(self.llm) is not None else None
+            return own_answer(question, returned, evidence, zone=zone, step=self.label)
         if context.skip_retrieval and llm is not None:
             return self._freely(context, llm, run).stream(question)
-        if not evidence:
-            return _refusal(question, NOTHING_FOUND, llm.name if llm else "extractive")
+        if not evidence or zone == "none":
+            reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND
+            return _refusal(question, reason, evidence, "own" if self.answerer else _name(llm))
         if llm is None:
             return (await run.services.extractive()).stream(context.standalone, evidence, zone=zone)
-        return self._generated(context, evidence, llm, run).stream(question, evidence, zone=zone)
+        return self._generated(context, llm, run).stream(question, evidence, zone=zone)
 
     def _freely(self, context: Context, llm: LLM, run: Run) -> FreeAnswerer:
         return FreeAnswerer(
             llm=llm,
-            instructions=self._instructions,
-            history=context.history[-self.history :] if self.history else (),
+            instructions=self._instructions(context),
+            history=self._before(context, run),
             messages=messages_of(self.prompt, question=context.question, hits=()) if self.prompt else (),
             options=self._options(run),
         )
 
-    def _generated(
-        self, context: Context, evidence: Sequence[Evidence], llm: LLM, run: Run
-    ) -> GeneratedAnswerer:
-        hits = tuple(item.hit for item in evidence)
-        history = context.history[-self.history :] if self.history else ()
+    def _generated(self, context: Context, llm: LLM, run: Run) -> GeneratedAnswerer:
+        before, house = self._before(context, run), self._instructions(context)
+        said = (context.question, house, *(turn.text for turn in before))
+        own = partial(_own_prompt, self.prompt, context.question) if self.prompt else None
         return GeneratedAnswerer(
             llm=llm,
-            budget=self.budget or self._room(run, context.question, [turn.text for turn in history]),
-            instructions=self._instructions,
-            history=history,
-            notes=context.distilled,
-            messages=messages_of(self.prompt, question=context.question, hits=hits) if self.prompt else (),
+            budget=self.budget or room(run.services.settings, *said, output=self.max_tokens),
+            instructions=house,
+            history=before,
+            notes="" if own else context.distilled,
+            own_prompt=own,
             options=self._options(run),
         )
 
-    def _room(self, run: Run, question: str, said: Sequence[str]) -> int:
-        """Return the tokens that the window leaves for evidence."""
-        settings = run.services.settings
-        used = sum(estimate_tokens(text) for text in (question, self._instructions, *said))
-        output = self.max_tokens or settings.llm_output
-        return max(settings.llm_window - output - used - PROMPT_TOKENS, LEAST_EVIDENCE)
+    def _before(self, context: Context, run: Run) -> tuple[Turn, ...]:
+        """Return the earlier turns that are shown: they may take up a part of the window."""
+        turns = context.history[-self.history :] if self.history else ()
+        kept = recent(turns, run.services.settings.llm_window // HISTORY_SHARE)
+        if len(kept) < len(turns) and self.prompt is None:
+            run.warn(f"{len(turns) - len(kept)} earlier turns were left out: they are too long.")
+        return kept
 
     def _options(self, run: Run) -> Options:
         output = self.max_tokens or run.services.settings.llm_output
         return Options(max_tokens=output, temperature=self.temperature)
 
-    @property
-    def _instructions(self) -> str:
-        language = f"Answer in this language: {self.language}." if self.language else ""
-        plain = PLAIN if self.plain_language else ""
-        return "\n".join(part for part in (self.instructions, language, plain) if part)
+    def _instructions(self, context: Context) -> str:
+        rejected = context.verdict is not None and context.verdict.decision == "reject"
+        parts = (
+            self.instructions,
+            LANGUAGE.format(self.language) if self.language else "",
+            PLAIN if self.plain_language else "",
+            REJECTED.format(context.verdict.reason) if rejected and context.verdict else "",
+        )
+        return "\n".join(part for part in parts if part)
+
+
+def _with(context: Context, answer: Answered, evidence: tuple[Evidence, ...]) -> Context:
+    """Put an answer into a context, with the evidence that it was written from."""
+    used = answer.evidence or evidence
+    return context.evolve(answer=replace(answer, evidence=used), evidence=used)
+
+
+def _own_prompt(prompt: Prompt, question: str, hits: tuple[Hit, ...]) -> tuple[Message, ...]:
+    return messages_of(prompt, question=question, hits=hits)
+
+
+def _name(llm: LLM | None) -> str:
+    return llm.name if llm else "extractive"
 
 
 async def shown(events: AsyncGenerator[AnswerEvent, None], run: Run, *, at_once: bool) -> Answered:
@@ -217,13 +253,16 @@ async def shown(events: AsyncGenerator[AnswerEvent, None], run: Run, *, at_once:
     raise AssertionError("An answerer ends with Done.")
 
 
-async def _refusal(question: str, reason: str, model: str) -> AsyncGenerator[AnswerEvent, None]:
-    for event in refuse(question, reason, (), model=model):
+async def _refusal(
+    question: str, reason: str, evidence: Sequence[Evidence], model: str
+) -> AsyncGenerator[AnswerEvent, None]:
+    for event in refuse(question, reason, evidence, model=model):
         yield event
 
 
 PLAIN = "Write in plain language: short sentences, common words, one thought in each; explain rare terms."
-PROMPT_TOKENS = 600
-"""Tokens of our own prompt, rather too many."""
-LEAST_EVIDENCE = 300
-"""Tokens of evidence that are always shown, however small the window."""
+LANGUAGE = "Answer in {}, whatever the language of the question."
+REJECTED = "A reviewer rejected an earlier answer, do better: {}"
+LEAVE_OUT = "Leave one of both out."
+HISTORY_SHARE = 4
+"""What was said before takes up at most one part in so many of the model's window."""

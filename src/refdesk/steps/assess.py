@@ -57,7 +57,8 @@ class Assess(Step):
     on_error: OnError = "continue"
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        if self.abstain_below > self.weak_below:
+        limits = (self.abstain_below, self.weak_below)
+        if all(isinstance(limit, int | float) for limit in limits) and limits[0] > limits[1]:
             yield "Its `abstain_below` is above `weak_below`.", "Swap them."
 
     def skips(self, context: Context) -> str:

@@ -1,17 +1,20 @@
 """Judge a draft against its evidence, and have it written anew where it does not hold."""
 
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 
 from pydantic import StrictBool
 
-from refdesk.answering.generated import GeneratedAnswerer
-from refdesk.context import Answer, Context, Correction, Evidence
+from refdesk.answering.generated import GeneratedAnswerer, Objection
+from refdesk.citations.markers import marked
+from refdesk.context import Answer, Context, Correction, Zone
 from refdesk.errors import LLMError
 from refdesk.events import Done
-from refdesk.evidence import EvidenceBlock, evidence_block
+from refdesk.evidence import EvidenceBlock, estimate_tokens, evidence_block
 from refdesk.llm import Message
 from refdesk.llm.asking import ask_for
 from refdesk.pipeline import LLMValue, Run
+from refdesk.steps.window import LEAST, room
 
 NO_FEEDBACK = "Some of it is not in the evidence. Keep to what the evidence says."
 
@@ -39,26 +42,32 @@ class Corrector:
         """
         assert context.answer is not None
         answer, corrections = context.answer, list(context.corrections)
-        block = evidence_block(context.evidence, budget=self.answerer.budget)
         for attempt in range(1, self.most + 2):
-            async with run.part("self_correct" if attempt == 1 else f"self_correct-{attempt}") as part:
+            async with run.part("self_correct") as part:
                 part.measure(attempt=attempt)
-                feedback = await self._feedback(context.question, answer, block, part)
-                if feedback and attempt > self.most:
+                feedback = await self._feedback(context.question, answer, part)
+                if not feedback:
+                    break
+                if attempt > self.most:
                     part.warn(f"The answer did not hold after {self.most} corrections: {feedback}")
                     part.measure(result="given up")
-                elif feedback:
-                    corrections.append(Correction(answer.text, feedback))
-                    answer = await self._anew(context, answer, feedback, block, part)
-                    part.measure(result="corrected")
-                    continue
-            break
-        return context.evolve(answer=answer, corrections=tuple(corrections))
+                    break
+                corrections.append(Correction(answer.text, feedback))
+                answer = await self._anew(context, answer, feedback, part)
+                part.measure(result="corrected")
+            if answer.refusal is not None:
+                break
+        return context.evolve(answer=answer, evidence=answer.evidence, corrections=tuple(corrections))
 
-    async def _feedback(self, question: str, answer: Answer, block: EvidenceBlock, part: Run) -> str:
+    async def _feedback(self, question: str, answer: Answer, part: Run) -> str:
         """Return what is wrong with a draft, empty where it holds or where nobody could tell."""
+        draft = marked(answer.text, answer, answer.evidence)
+        budget = room(part.services.settings, question, draft)
+        block = evidence_block(answer.evidence, budget=budget)
+        for warning in block.warnings:
+            part.warn(f"For the check of the answer: {warning}")
         try:
-            judged = await ask_for(Judgement, part.model(self.llm), judging(question, answer.text, block))
+            judged = await ask_for(Judgement, part.model(self.llm), judging(question, draft, block))
         except LLMError as error:
             part.warn(f"The answer could not be checked against the evidence: {error}")
             part.measure(result="not checked")
@@ -68,23 +77,25 @@ class Corrector:
             return ""
         return judged.feedback.strip() or NO_FEEDBACK
 
-    async def _anew(
-        self, context: Context, draft: Answer, feedback: str, block: EvidenceBlock, part: Run
-    ) -> Answer:
-        system, asked = self.answerer.prompt(context.question, block, context.zone)
-        again = f"{asked.text}\n\nYour draft:\n{draft.text}\n\nWhat is wrong with it: {feedback}\n{AGAIN}"
-        answerer = self.answerer.with_messages(part.model(self.llm), (system, Message("user", again)))
-        return await _written(answerer, context.question, context.evidence, part)
+    async def _anew(self, context: Context, answer: Answer, feedback: str, part: Run) -> Answer:
+        objection = Objection(marked(answer.text, answer, answer.evidence), feedback)
+        more = estimate_tokens(objection.draft) + estimate_tokens(feedback)
+        answerer = replace(
+            self.answerer,
+            llm=part.model(self.llm),
+            objection=objection,
+            budget=max(self.answerer.budget - more, LEAST),
+        )
+        return await _written(answerer, context, context.zone, part)
 
 
-async def _written(
-    answerer: GeneratedAnswerer, question: str, evidence: tuple[Evidence, ...], part: Run
-) -> Answer:
-    async for event in answerer.stream(question, evidence):
-        if isinstance(event, Done):
-            for warning in event.answer.warnings:
-                part.warn(warning)
-            return event.answer
+async def _written(answerer: GeneratedAnswerer, context: Context, zone: Zone, part: Run) -> Answer:
+    async with aclosing(answerer.stream(context.question, context.evidence, zone=zone)) as events:
+        async for event in events:
+            if isinstance(event, Done):
+                for warning in event.answer.warnings:
+                    part.warn(warning)
+                return replace(event.answer, warnings=())
     raise AssertionError("An answerer ends with Done.")
 
 
@@ -93,8 +104,6 @@ def judging(question: str, draft: str, block: EvidenceBlock) -> tuple[Message, .
     asked = f"{block.text}\n\nQuestion: {question}\nDraft: {draft}\nJSON:"
     return (Message("system", SYSTEM), Message("user", asked))
 
-
-AGAIN = "Write the answer anew, without these mistakes, with markers [[n]]. Write the answer alone."
 
 SYSTEM = """\
 You check a draft answer against numbered evidence. Everything that the draft states has to be in the

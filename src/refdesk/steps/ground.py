@@ -99,7 +99,7 @@ class Ground(Step):
 
 def _checked(returned: Any, text: str, step: Step) -> Grounding:
     """Return what an implementation returned. Errors: `StepError`, also for spans not in the text."""
-    if isinstance(returned, Real) and not isinstance(returned, bool) and 0 <= returned <= 1:
+    if isinstance(returned, Real) and not isinstance(returned, bool) and 0 <= float(returned) <= 1:
         return Grounding(score=float(returned), grounder="own")
     if not isinstance(returned, Grounding):
         raise _nonsense(f"{returned!r:.80}", step)

@@ -125,7 +125,7 @@ class Reason(Step):
         """Return the next query, empty where the hits suffice or nothing new is asked for."""
         hits = interleaved(new, context.hits, self.shown)
         asked = await self._asked(context.standalone, hits, part)
-        query = one_line(asked, self, "follow-up query") if asked else ""
+        query = "" if asked == "" else one_line(asked, self, "follow-up query")
         if query and tried(query, (*context.queries_tried, *context.queries)):
             part.measure(result="the query was tried before", query=query)
             return ""

@@ -9,7 +9,7 @@ LEAST = 300
 """Tokens of evidence that are always shown, however small the window."""
 
 
-def room(settings: Settings, *texts: str) -> int:
+def room(settings: Settings, *texts: str, output: int | None = None) -> int:
     """Return the tokens that the model's window leaves for evidence, beside some texts and the reply."""
     used = sum(estimate_tokens(text) for text in texts)
-    return max(settings.llm_window - settings.llm_output - used - PROMPT, LEAST)
+    return max(settings.llm_window - (output or settings.llm_output) - used - PROMPT, LEAST)
