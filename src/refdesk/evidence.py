@@ -97,9 +97,7 @@ def leading(
             break
         shown.append(item)
         used += tokens
-    return EvidenceBlock(
-        text="", shown=tuple(shown), left_out=tuple(evidence[len(shown) :]), tokens=used
-    )
+    return EvidenceBlock(text="", shown=tuple(shown), left_out=tuple(evidence[len(shown) :]), tokens=used)
 
 
 def neutralise(text: str) -> str:

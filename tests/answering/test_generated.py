@@ -1,15 +1,16 @@
 """A model writes, the code cites."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 
 import pytest
 
 from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.answering.writing import ABSTENTION
-from refdesk.context import Answer, Evidence, Zone
+from refdesk.context import Answer, Evidence, Turn, Zone
 from refdesk.documents import Document
-from refdesk.errors import LLMError
+from refdesk.errors import ContextTooLong, LLMError
 from refdesk.events import Done, Token
+from refdesk.llm import DEFAULTS, Message, Options
 from refdesk.llm.models import ModelLLM
 from refdesk.testing.llm import ScriptedLLM, ServerReply, chat_server
 
@@ -125,3 +126,49 @@ async def test_over_http_with_bytes_in_halves(evidence_of: MakeEvidence) -> None
         found = await answer(llm, evidence_of("leave.md"))
     assert found.text == "Année — 30 jours [1]."
     assert Done(found).answer.citations[0].marker == 1
+
+
+async def test_the_answer_has_the_evidence_that_was_shown(evidence_of: MakeEvidence) -> None:
+    found = await answer(ScriptedLLM(["A [[1]]."]), evidence_of("leave.md", "travel.md"), budget=130)
+    assert [item.number for item in found.evidence] == [1]
+    whole = await answer(ScriptedLLM(["A [[1]]."]), evidence_of("leave.md", "travel.md"))
+    assert [item.number for item in whole.evidence] == [1, 2]
+
+
+async def test_less_is_shown_until_the_prompt_fits(evidence_of: MakeEvidence) -> None:
+    def asking(messages: tuple[Message, ...]) -> str | LLMError:
+        return ContextTooLong("long") if messages[-1].text.count("</source>") > 1 else "A [[1]]."
+
+    evidence = evidence_of("travel.md", "leave.md", "faq.md", "travel.md", "leave.md")
+    llm = ScriptedLLM([asking])
+    found = await answer(llm, evidence)
+    assert len(found.evidence) == 1
+    assert any("too long" in warning for warning in found.warnings)
+    assert len(set(found.warnings)) == len(found.warnings)
+
+
+async def test_nothing_is_tried_again_after_the_first_token(evidence_of: MakeEvidence) -> None:
+    class Late(ScriptedLLM):
+        async def stream(
+            self, messages: tuple[Message, ...], options: Options = DEFAULTS
+        ) -> AsyncGenerator[str, None]:
+            self.asked.append(messages)
+            yield "Leave is"
+            raise ContextTooLong("late")
+
+    llm, shown = Late([""]), list[str]()
+    with pytest.raises(ContextTooLong):
+        await listen(GeneratedAnswerer(llm=llm), evidence_of("travel.md", "leave.md"), shown)
+    assert (len(llm.asked), shown) == (1, ["Leave"])
+
+
+async def test_markers_in_the_history_cite_nothing(evidence_of: MakeEvidence) -> None:
+    llm = ScriptedLLM(["A [[1]]."])
+    answerer = GeneratedAnswerer(llm=llm, history=(Turn("user", "Hi"), Turn("assistant", "Ho [1].")))
+    await listen_all(answerer, evidence_of("leave.md"))
+    assert [message.text for message in llm.asked[0][1:3]] == ["Hi", "Ho."]
+
+
+async def listen_all(answerer: GeneratedAnswerer, evidence: tuple[Evidence, ...]) -> None:
+    async for _ in answerer.stream(QUESTION, evidence):
+        pass

@@ -25,6 +25,7 @@ FIXED: Mapping[str, st.SearchStrategy[Any]] = {
     "condition": st.sampled_from(["hits<3", "zone=weak", ["hits<3", "zone!=ok"]]),
     "until": st.sampled_from(["verdict=pass", ["grounding>0.5", "answered=true"]]),
     "prompt": st.sampled_from([None, "Short:\n\n  {question}\n", "Say: {question}"]),
+    "llm": st.sampled_from([None, "openai:gpt-5-mini", "openai:own@http://127.0.0.1:8000/v1"]),
     "reranker": st.sampled_from([None, "llm", "maxsim"]),
     "grounder": st.sampled_from(["lexical", "judge"]),
     "screen rules": st.lists(RULES, max_size=2),
@@ -45,7 +46,11 @@ def values(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
         case "number":
             above = schema.get("exclusiveMinimum")
             return st.floats(
-                low if above is None else above, high, exclude_min=above is not None, allow_nan=False
+                low if above is None else above,
+                high,
+                exclude_min=above is not None,
+                allow_nan=False,
+                allow_infinity=False,
             )
         case "boolean":
             return st.booleans()
@@ -53,7 +58,7 @@ def values(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
             return st.none()
         case "array":
             return st.lists(values(schema["items"]), max_size=3)
-    return TEXTS
+    return TEXTS.filter(lambda text: len(text) >= schema.get("minLength", 0))
 
 
 def of_kind(kind: type[Step], inner: st.SearchStrategy[Step]) -> st.SearchStrategy[Step]:

@@ -5,31 +5,34 @@ from pathlib import Path
 import pytest
 
 import refdesk
+from refdesk.configuration import load_pipeline
 from refdesk.testing import HashingEmbedder
 
 pytestmark = [pytest.mark.anyio, pytest.mark.local]
 
+QUESTION = "How many days of leave do I get?"
 TEXTS = {
     "leave": "Employees get 30 days of leave a year. Ten days may be carried over until March.",
     "kitchen": "The kitchen closes at six. Whoever leaves last cleans the coffee machine.",
     "travel": "Trains are booked in second class. A hotel may cost 120 euros a night.",
 }
+MODULAR = load_pipeline("modular")
 
 
-async def test_the_modular_pipeline_runs_to_its_end(tmp_path: Path) -> None:
+@pytest.mark.parametrize("begin", [0, 1], ids=["with its gate", "without its gate"])
+async def test_the_modular_pipeline_runs_to_its_end(tmp_path: Path, begin: int) -> None:
+    """The gate of so small a model may say anything; without it, every other step has work."""
+    pipeline = refdesk.Pipeline(MODULAR.steps[begin:])
     async with refdesk.aopen(tmp_path, embedder=HashingEmbedder(), llm="local:smollm2") as desk:
         for name, text in TEXTS.items():
             await desk.ingest_text(text, source_id=name)
-        context = await desk.run("modular", "How many days of leave do I get?")
+        context = await desk.run(pipeline, QUESTION)
     context.raise_for_error()
     assert context.answer is not None
     assert context.answer.text
-    assert context.usage.requests >= 5
-    assert context.usage.output_tokens > 0
+    steps = [trace for trace in context.trace if len(trace.path) == 1]
+    assert [trace.path[0] for trace in steps] == [step.name for step in pipeline.steps]
+    assert {trace.outcome for trace in steps} <= {"done", "skipped", "continued"}
+    assert context.usage.requests >= (2 if begin == 0 else 6)
+    assert context.usage.input_tokens > context.usage.requests * 20
     assert not context.usage.estimated
-    assert {trace.outcome for trace in context.trace} <= {"done", "skipped", "continued"}
-    reached = [trace.path[0] for trace in context.trace]
-    assert reached[0] == "gate"
-    assert reached[-1] == "ground"
-    print(context.warnings, context.answer.text, context.usage)
-    for t in context.trace: print(t.path,t.outcome,round(t.seconds,2),t.usage.requests,t.measures)

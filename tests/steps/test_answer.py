@@ -1,40 +1,25 @@
-"""`answer`, alone and with `review` and `cite`: texts, refusals, corrections, citations."""
+"""`answer`: texts, refusals, prompts, what a model is shown, what is left out, what fails."""
 
 import asyncio
-import json
-from collections.abc import AsyncIterator, Sequence
+import threading
+from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 import pytest
+from tests.steps.answers import QUESTION, TRUE, found, given, streamed
 
 import refdesk
 from refdesk.context import Answer as Answered
-from refdesk.context import Context, Correction, Turn, Verdict
+from refdesk.context import Turn, Verdict
 from refdesk.documents import Hit
 from refdesk.errors import ContextTooLong, LLMError, StepError
-from refdesk.events import Citations, Done, Event, Token
-from refdesk.pipeline import Pipeline, Step
-from refdesk.steps import Answer, Cite, Review, Search
+from refdesk.events import Event, Token
+from refdesk.llm import Message
+from refdesk.pipeline import Pipeline
+from refdesk.steps import Answer, Cite, Search
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
-
-QUESTION = "How many days of leave do employees get?"
-TRUE = "Employees get 30 days of leave per year [[1]]."
-FALSE = "Employees get 99 days of leave [[1]]."
-
-
-async def found(desk: refdesk.Desk, **options: Any) -> Context:
-    return await desk.step(Search(top_k=3), await desk.start(QUESTION, **options))
-
-
-async def streamed(desk: refdesk.Desk, *steps: Step, llm: Any = None) -> tuple[Answered, str, Context]:
-    """Return the answer of a pipeline, the tokens joined, and the context."""
-    events: list[Event] = [e async for e in desk.stream(QUESTION, pipeline=Pipeline(steps), llm=llm)]
-    done = events[-1]
-    assert isinstance(done, Done)
-    assert done.context is not None
-    return done.answer, "".join(one.text for one in events if isinstance(one, Token)), done.context
 
 
 async def test_without_a_model_the_documents_are_quoted(desk: refdesk.Desk) -> None:
@@ -60,11 +45,26 @@ async def test_no_hits_call_no_model(desk: refdesk.Desk) -> None:
     assert llm.asked == []
 
 
-async def test_zone_none_calls_no_model(desk: refdesk.Desk) -> None:
-    llm = ScriptedLLM([TRUE])
-    context = await desk.step(Answer(), (await found(desk)).evolve(zone="none"), llm=llm)
-    assert context.answer is not None
-    assert (context.answer.refusal, llm.asked) == ("below_threshold", [])
+@pytest.mark.parametrize("with_model", [True, False])
+async def test_zone_none_asks_nobody(desk: refdesk.Desk, with_model: bool) -> None:
+    llm = ScriptedLLM([TRUE]) if with_model else None
+    context = (await found(desk)).evolve(zone="none")
+    for step in (Answer(), Answer(self_correct=True), Answer(answerer=lambda question, hits: 1 / 0)):
+        after = await desk.step(step, context, llm=llm)
+        assert after.answer is not None
+        assert (after.answer.refusal, after.answer.citations) == ("below_threshold", ())
+    assert llm is None or llm.asked == []
+
+
+async def test_answerers_of_ones_own_where_there_are_no_hits(desk: refdesk.Desk) -> None:
+    step = Answer(answerer=lambda question, hits: f"{len(hits)} hits")
+    unsearched = await desk.start(QUESTION)
+    nothing = await desk.step(Search(threshold=0.999), await desk.start("zyxgrk?"))
+    texts = [
+        str((await desk.step(step, context)).answer)
+        for context in (unsearched, nothing, nothing.evolve(skip_retrieval=True))
+    ]
+    assert texts == ["0 hits", "I found nothing about this in the documents.", "0 hits"]
 
 
 async def test_skipped_retrieval_is_answered_from_knowledge(desk: refdesk.Desk) -> None:
@@ -102,14 +102,59 @@ async def test_answerers_of_ones_own(desk: refdesk.Desk) -> None:
     answer, text, _ = await streamed(desk, Search(), Answer(answerer=streaming))
     assert text == answer.text == "Thirty days [1]."
     whole = Answered(question="?", text="Whole.")
-    answer, text, _ = await streamed(desk, Search(), Answer(answerer=lambda question, hits: whole))
+    answer, text, context = await streamed(desk, Search(), Answer(answerer=lambda question, hits: whole))
     assert text == answer.text == "Whole."
+    assert (answer.question, answer.evidence) == (QUESTION, context.evidence)
 
 
-@pytest.mark.parametrize("nonsense", [None, "", "  ", 5, {"a": 1}, [1, 2], b"text"])
+async def test_pieces_of_a_plain_generator_do_not_hold_up_the_loop(desk: refdesk.Desk) -> None:
+    threads = set()
+
+    def slowly(question: str, hits: Sequence[Hit]) -> Iterator[str]:
+        for piece in ("Thirty ", "days [[1]]."):
+            threads.add(threading.get_ident())
+            yield piece
+
+    answer, text, _ = await streamed(desk, Search(), Answer(answerer=slowly))
+    assert text == answer.text == "Thirty days [1]."
+    assert threading.get_ident() not in threads
+
+
+async def test_pieces_end_when_nobody_listens(desk: refdesk.Desk) -> None:
+    closed = []
+
+    async def endless(question: str, hits: Sequence[Hit]) -> AsyncIterator[str]:
+        try:
+            while True:
+                yield "More. "
+                await asyncio.sleep(0)
+        finally:
+            closed.append(True)
+
+    stream = desk.stream(QUESTION, pipeline=Search() | Answer(answerer=endless))
+    async for event in stream:
+        if isinstance(event, Token):
+            break
+    await stream.aclose()
+    assert closed == [True]
+
+
+async def test_an_answerer_whose_own_model_fails(desk: refdesk.Desk) -> None:
+    def failing(question: str, hits: Sequence[Hit]) -> str:
+        raise LLMError("down")
+
+    context = await desk.step(Answer(answerer=failing), await found(desk))
+    assert isinstance(context.error, LLMError)
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [None, "", "  ", "[[9]]", 5, {"a": 1}, {"a"}, [1, 2], [], b"text", Answered(question="?", text=" ")],
+)
 async def test_nonsense_is_an_error(desk: refdesk.Desk, nonsense: Any) -> None:
-    context = await desk.step(Answer(answerer=lambda question, hits: nonsense), await found(desk))
+    context = await desk.step(Answer(answerer=lambda question, hits: nonsense, id="mine"), await found(desk))
     assert isinstance(context.error, StepError)
+    assert context.error.step == "mine"
     assert context.answer is None
 
 
@@ -131,56 +176,20 @@ async def test_prompts_and_models_of_ones_own(desk: refdesk.Desk) -> None:
 
 async def test_rules_language_and_history_reach_the_model(desk: refdesk.Desk) -> None:
     llm = ScriptedLLM([TRUE])
-    history = [("user", "Hello"), {"role": "assistant", "content": "Good day"}, Turn("user", "Leave?")]
-    step = Answer(instructions="Be formal.", language="Latin", plain_language=True, history=2)
+    history = [
+        ("user", "Hello"),
+        ("assistant", "Good day"),
+        ("user", "Leave?"),
+        {"role": "assistant", "content": "30 days [1][2]."},
+    ]
+    step = Answer(instructions="Be formal.", language="Latin", plain_language=True, history=3)
     await desk.step(step, await found(desk, history=history), llm=llm)
     system, *before, asked = llm.asked[0]
     assert "Be formal." in system.text
     assert "Latin" in system.text
     assert "plain language" in system.text
-    assert [(one.role, one.text) for one in before] == [("assistant", "Good day"), ("user", "Leave?")]
+    assert [(one.role, one.text) for one in before] == [("user", "Leave?"), ("assistant", "30 days.")]
     assert QUESTION in asked.text
-
-
-def judged(grounded: Any, feedback: str = "") -> str:
-    return json.dumps({"grounded": grounded, "feedback": feedback})
-
-
-async def test_a_draft_that_does_not_hold_is_written_anew(desk: refdesk.Desk) -> None:
-    llm = ScriptedLLM([FALSE, judged(False, "99 is not there"), TRUE, judged(True)])
-    answer, text, context = await streamed(desk, Search(), Answer(self_correct=True), Cite(), llm=llm)
-    assert text == answer.text == "Employees get 30 days of leave per year [1]."
-    assert context.corrections == (Correction("Employees get 99 days of leave [1].", "99 is not there"),)
-    assert context.correction_count == 1
-    assert "99 is not there" in llm.asked[2][-1].text
-    attempts = [step for step in context.trace if step.path[:2][-1].startswith("self_correct")]
-    assert [step.measures["result"] for step in attempts] == ["corrected", "accepted"]
-    assert context.usage.requests == 4
-
-
-async def test_corrections_end(desk: refdesk.Desk) -> None:
-    llm = ScriptedLLM([FALSE, judged(False), FALSE, judged(False), FALSE, judged(False, "still wrong")])
-    answer, text, context = await streamed(desk, Search(), Answer(self_correct=True), llm=llm)
-    assert context.correction_count == 2
-    assert len(llm.asked) == 6
-    assert text == answer.text
-    assert any("did not hold after 2 corrections" in warning for warning in answer.warnings)
-    assert context.corrections[0].feedback != ""
-
-
-@pytest.mark.parametrize("reply", ["{broken: [}", '{"grounded": "perhaps"}', "yes", LLMError("down")])
-async def test_a_draft_that_cannot_be_judged_stays_with_a_warning(desk: refdesk.Desk, reply: Any) -> None:
-    llm = ScriptedLLM([TRUE, reply, reply])
-    answer, text, context = await streamed(desk, Search(), Answer(self_correct=True), llm=llm)
-    assert answer.text == text == "Employees get 30 days of leave per year [1]."
-    assert any("could not be checked against the evidence" in warning for warning in answer.warnings)
-    assert context.correction_count == 0
-
-
-async def test_a_model_that_fails_while_correcting_is_an_error(desk: refdesk.Desk) -> None:
-    llm = ScriptedLLM([FALSE, judged(False), LLMError("down")])
-    context = await desk.step(Answer(self_correct=True), await found(desk), llm=llm)
-    assert isinstance(context.error, LLMError)
 
 
 async def test_thoughts_are_not_shown(desk: refdesk.Desk) -> None:
@@ -192,20 +201,127 @@ async def test_thoughts_are_not_shown(desk: refdesk.Desk) -> None:
 
 
 async def test_evidence_is_left_out_where_the_window_is_too_small(desk: refdesk.Desk) -> None:
-    await desk.ingest_text("Leave " * 400, source_id="big")
-    llm = ScriptedLLM([TRUE])
-    context = await desk.step(Answer(budget=300), await found(desk), llm=llm)
-    assert any("token budget" in warning for warning in context.warnings)
+    context = given("Leave is 30 days. " * 30, "Travel " * 300, "Kitchen " * 300)
+    context = await desk.step(Answer(budget=300), context, llm=ScriptedLLM([TRUE]))
+    assert context.warnings == ("answer: Evidence 2, 3 was left out: the token budget is used up.",)
+    assert context.answer is not None
+    assert [item.number for item in context.evidence] == [1]
+    assert context.answer.evidence == context.evidence
 
 
 async def test_a_prompt_that_is_too_long_is_tried_with_less(desk: refdesk.Desk) -> None:
-    for number in range(3):
-        await desk.ingest_text(f"Leave {number} is granted. " * 60, source_id=f"big{number}")
-    llm = ScriptedLLM([ContextTooLong("4097 tokens"), TRUE])
-    context = await desk.step(Answer(), await found(desk), llm=llm)
+    context = given(*(f"{name} leave is granted. " * 60 for name in ("Annual", "Special", "Sick")))
+    llm = ScriptedLLM([ContextTooLong("4097 tokens"), ContextTooLong("2049 tokens"), TRUE])
+    context = await desk.step(Answer(), context, llm=llm)
     assert context.error is None
-    assert len(llm.asked[1][-1].text) < len(llm.asked[0][-1].text)
+    assert len(llm.asked) == 3
+    assert [asked[-1].text.count("</source>") for asked in llm.asked] == [3, 1, 1]
+    assert len(llm.asked[2][-1].text) < len(llm.asked[1][-1].text)
     assert any("too long for the model" in warning for warning in context.warnings)
+    assert any("Evidence 2, 3 was left out" in warning for warning in context.warnings)
+
+
+async def test_a_prompt_that_stays_too_long_is_an_error(desk: refdesk.Desk) -> None:
+    llm = ScriptedLLM([ContextTooLong("4097 tokens")])
+    context = await desk.step(Answer(), given("Leave is 30 days. " * 500), llm=llm)
+    assert isinstance(context.error, ContextTooLong)
+    assert 2 < len(llm.asked) < 9
+    short = ScriptedLLM([ContextTooLong("9 tokens")])
+    context = await desk.step(Answer(), given("Leave is 30 days."), llm=short)
+    assert isinstance(context.error, ContextTooLong)
+    assert len(short.asked) == 1
+
+
+async def test_a_prompt_of_ones_own_is_given_what_fits(desk: refdesk.Desk) -> None:
+    context = given("Leave " * 60, "Travel " * 200, "Short one.", "Also short.")
+    llm = ScriptedLLM([ContextTooLong("long"), "Short [[2]], long [[1]]."])
+    step = Answer(prompt=lambda question, hits: " ".join(hit.title for hit in hits))
+    after = await desk.step(step, context, llm=llm)
+    assert [asked[0].text for asked in llm.asked] == ["leave travel short also", "leave"]
+    assert after.answer is not None
+    assert after.answer.text == "Short, long [1]."
+    assert [item.hit.title for item in after.evidence] == ["leave"]
+
+
+async def test_markers_of_a_template_are_those_of_its_evidence(desk: refdesk.Desk) -> None:
+    context = given("One is first.", "Two is second.")
+    context = context.evolve(evidence=tuple(_renumbered(context.hits)))
+    llm = ScriptedLLM(["Second [[2]]."])
+    for step in (Answer(prompt="{hits}"), Answer(answerer=lambda question, hits: "Second [[2]].")):
+        after = await desk.step(step, context, llm=llm)
+        assert after.answer is not None
+        assert [one.source_id for one in after.answer.citations] == ["two"]
+
+
+def _renumbered(hits: Sequence[Hit]) -> Iterator[refdesk.Evidence]:
+    return (refdesk.Evidence(number, hit) for number, hit in zip((1, 5), hits, strict=True))
+
+
+async def test_notes_are_shown_in_place_of_the_evidence(desk: refdesk.Desk) -> None:
+    context = given("Leave is 30 days.", "Travel " * 900)
+    context = context.evolve(distilled="Leave is 30 days [[1]]. Trains only [[2]].")
+    llm = ScriptedLLM(["Trains [[2]]."])
+    after = await desk.step(Answer(budget=200), context, llm=llm)
+    assert "Trains only [[2]]." in llm.asked[0][-1].text
+    assert "<source" not in llm.asked[0][-1].text
+    assert after.answer is not None
+    assert (after.answer.text, after.warnings) == ("Trains [1].", ())
+    assert after.answer.citations[0].source_id == "travel"
+
+
+async def test_a_long_history_leaves_room_for_the_evidence(desk: refdesk.Desk) -> None:
+    history = [
+        Turn("user", "word " * 3000),
+        Turn("assistant", "ok"),
+        Turn("user", "Hi"),
+        Turn("assistant", "Ho"),
+    ]
+    llm = ScriptedLLM([TRUE])
+    context = await desk.step(Answer(), await found(desk, history=history), llm=llm)
+    assert [message.text for message in llm.asked[0][1:-1]] == ["Hi", "Ho"]
+    assert context.warnings == (
+        "answer: The 1 oldest of the earlier turns were left out: they are too long.",
+    )
+    assert context.answer is not None
+    assert context.answer.citations
+
+
+async def test_what_a_review_rejected_is_told(desk: refdesk.Desk) -> None:
+    llm = ScriptedLLM([TRUE])
+    rejected = (await found(desk)).evolve(verdict=Verdict("reject", "It names no source."))
+    await desk.step(Answer(), rejected, llm=llm)
+    await desk.step(Answer(), (await found(desk)).evolve(verdict=Verdict("pass", "Fine.")), llm=llm)
+    assert "It names no source." in llm.asked[0][0].text
+    assert "Fine." not in llm.asked[1][0].text
+
+
+async def test_what_has_no_effect_without_a_model_is_said(desk: refdesk.Desk) -> None:
+    context = await desk.step(Answer(self_correct=True), await found(desk))
+    assert context.answer is not None
+    assert context.answer.model == "extractive"
+    assert "no effect" in context.warnings[0]
+
+
+async def test_options_reach_the_model_and_no_other_step(desk: refdesk.Desk) -> None:
+    llm = ScriptedLLM([TRUE])
+    await desk.step(Answer(temperature=0.5, max_tokens=77), await found(desk), llm=llm)
+    await desk.step(Answer(), await found(desk), llm=llm)
+    assert [(one.temperature, one.max_tokens) for one in llm.options] == [(0.5, 77), (None, 1024)]
+
+
+async def test_a_failure_after_the_first_token_surfaces(desk: refdesk.Desk) -> None:
+    class Breaking(ScriptedLLM):
+        async def stream(self, messages: tuple[Message, ...], options: Any = None) -> Any:
+            yield "Employees get 30 days "
+            yield "of leave"
+            raise LLMError("cut off")
+
+    events: list[Event] = []
+    steps = Search() | Answer(extractive_on_failure=True, on_error="continue")
+    context = await desk.run(steps, QUESTION, llm=Breaking([""]), on_event=events.append)
+    assert isinstance(context.error, LLMError)
+    assert context.answer is None
+    assert "".join(one.text for one in events if isinstance(one, Token)).startswith("Employees get 30 days")
 
 
 async def test_quoting_in_place_of_a_model_that_is_down(desk: refdesk.Desk) -> None:
@@ -214,103 +330,12 @@ async def test_quoting_in_place_of_a_model_that_is_down(desk: refdesk.Desk) -> N
     assert answer.model == "extractive"
     assert answer.text == text
     assert "The model failed, so the documents are quoted" in answer.warnings[0]
-
-
-def verdict(decision: str, **more: str) -> str:
-    return json.dumps({"decision": decision, **more})
-
-
-@pytest.mark.parametrize(
-    ("reply", "text", "decision"),
-    [
-        (verdict("pass"), "Employees get 99 days of leave [1].", "pass"),
-        (verdict("improve", improved=TRUE), "Employees get 30 days of leave per year [1].", "improve"),
-        (verdict("improve", improved=" "), "Employees get 99 days of leave [1].", "pass"),
-        (verdict("reject", reason="no"), Review().rejection, "reject"),
-        ("cannot say", Review().rejection, "reject"),
-    ],
-)
-async def test_review(desk: refdesk.Desk, reply: str, text: str, decision: str) -> None:
-    llm = ScriptedLLM([FALSE, reply, reply])
-    answer, shown, context = await streamed(desk, Search(), Answer(), Review(), Cite(), llm=llm)
-    assert shown == answer.text == text
-    assert context.verdict is not None
-    assert context.verdict.decision == decision
-    assert (answer.refusal == "rejected") is (decision == "reject")
-    assert bool(answer.citations) is (decision != "reject")
-    assert "[[1]]" in llm.asked[1][-1].text
-
-
-@pytest.mark.parametrize(("unreadable", "shown"), [("pass", "Employees get 99"), ("stop", "")])
-async def test_a_verdict_that_cannot_be_read(desk: refdesk.Desk, unreadable: Any, shown: str) -> None:
-    llm = ScriptedLLM([FALSE, "?", "?"])
-    context = await desk.run(Search() | Answer() | Review(unreadable=unreadable), QUESTION, llm=llm)
-    if shown:
-        assert str(context.answer).startswith(shown)
-        assert any("verdict could not be read" in warning for warning in context.warnings)
-    else:
-        assert isinstance(context.error, LLMError)
-
-
-@pytest.mark.parametrize(
-    ("returned", "decision"),
-    [
-        (True, "pass"),
-        (False, "reject"),
-        ("pass", "pass"),
-        (Verdict("reject", "x"), "reject"),
-        (("improve", "B."), "improve"),
-    ],
-)
-async def test_reviewers_of_ones_own(desk: refdesk.Desk, returned: Any, decision: str) -> None:
-    steps = Search() | Answer() | Review(reviewer=lambda question, answer, evidence: returned)
-    context = await desk.run(steps, QUESTION)
-    assert context.verdict is not None
-    assert context.verdict.decision == decision
-
-
-@pytest.mark.parametrize("returned", [None, 5, "good", ("improve", ""), ("improve", 3)])
-async def test_a_reviewer_that_returns_nonsense(desk: refdesk.Desk, returned: Any) -> None:
-    steps = Search() | Answer() | Review(reviewer=lambda question, answer, evidence: returned)
-    assert isinstance((await desk.run(steps, QUESTION)).error, StepError)
-
-
-async def test_citations_are_checked_against_the_documents(desk: refdesk.Desk) -> None:
-    context = await desk.step(Answer(), await found(desk))
-    assert context.answer is not None
-    [good, *_] = context.answer.citations
-    bad = [
-        refdesk.Citation(**{**{f: getattr(good, f) for f in good.__slots__}, **change})
-        for change in (
-            {"quote": "99 days"},
-            {"start": good.start + 1},
-            {"chunk_id": "unknown"},
-            {"quote": ""},
-        )
-    ]
-    events: list[Event] = []
-    step = Cite(citer=lambda answer, evidence: [good, *bad])
-    checked = await desk.step(step, context, on_event=events.append)
-    assert checked.citations == (good,)
-    assert len(checked.warnings) == len(bad)
-    assert checked.trace[-1].measures == {"citations": 1, "dropped": 4}
-    assert [one for one in events if isinstance(one, Citations)] == [Citations((good,))]
-
-
-async def test_hits_from_elsewhere_are_checked_against_their_own_text(desk: refdesk.Desk) -> None:
-    hits = [
-        {"id": "1", "text": "Leave is thirty days.", "title": "Intranet", "url": "https://in.example/leave"}
-    ]
-    steps = Search(searcher=lambda question, collection: hits) | Answer() | Cite()
-    context = await desk.run(steps, QUESTION, llm=ScriptedLLM(["Leave is thirty days [[1]]."]))
-    [citation] = context.citations
-    assert (citation.quote, citation.url) == ("Leave is thirty days.", "https://in.example/leave")
-
-
-@pytest.mark.parametrize("returned", [None, "x", [1]])
-async def test_a_citer_that_returns_nonsense(desk: refdesk.Desk, returned: Any) -> None:
-    steps = Search() | Answer() | Cite(citer=lambda answer, evidence: returned)
-    assert isinstance((await desk.run(steps, QUESTION)).error, StepError)
+    llm = ScriptedLLM([LLMError("down")])
+    answer, _, _ = await streamed(
+        desk, Search(), Answer(extractive_on_failure=True, self_correct=True), llm=llm
+    )
+    assert answer.model == "extractive"
+    assert len(llm.asked) == 1
 
 
 async def test_questions_at_once_do_not_mix(desk: refdesk.Desk) -> None:
@@ -328,7 +353,10 @@ async def test_questions_at_once_do_not_mix(desk: refdesk.Desk) -> None:
     assert texts == [f"It is {number} [1]." for number in range(30)]
 
 
-def test_correcting_is_for_models() -> None:
-    steps = (Search(), Answer(answerer=Template, self_correct=True))
+@pytest.mark.parametrize(
+    "options", [{"self_correct": True}, {"extractive_on_failure": True}, {"prompt": "{question}"}]
+)
+def test_options_that_an_answerer_of_ones_own_does_not_heed(options: dict[str, Any]) -> None:
+    steps = (Search(), Answer(answerer=Template, **options))
     [problem] = Pipeline(steps).problems()
-    assert "answerer of its own" in problem.reason
+    assert "of its own" in problem.reason

@@ -16,8 +16,8 @@ from refdesk.evidence import EvidenceBlock, estimate_tokens, evidence_block, lea
 from refdesk.llm import DEFAULTS, LLM, Message, Options
 from refdesk.llm.thoughts import said
 
-SMALLEST = 200
-"""Tokens of evidence below which a prompt that is too long is not tried again."""
+AGAIN_WITH_LESS = 3
+"""How often a prompt that is too long is tried again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class GeneratedAnswerer:
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Give the reply as it is written. Without evidence, or with zone `none`, no model is called.
 
-        Where the model says that the prompt is too long, half of the evidence is left out, again and again.
+        Where the model says that the prompt is too long, half of the evidence is left out, up to three times.
         `evidence` of the answer is what the model was shown.
         """
         block = self._block(evidence, self.budget)
@@ -72,7 +72,7 @@ class GeneratedAnswerer:
                 yield event
             return
         warnings = block.warnings
-        while True:
+        for left in range(AGAIN_WITH_LESS, -1, -1):
             begun = False
             try:
                 written = self._written(question, block, zone, pages, warnings)
@@ -83,7 +83,7 @@ class GeneratedAnswerer:
                 return
             except ContextTooLong:
                 less = self._block(evidence, block.tokens // 2)
-                if begun or not less.shown or less.tokens >= block.tokens or block.tokens < 2 * SMALLEST:
+                if begun or not left or not less.shown or less.tokens >= block.tokens:
                     raise
                 block, warnings = less, (SHOWN_LESS, *less.warnings)
 

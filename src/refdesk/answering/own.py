@@ -1,7 +1,7 @@
 """What the user's own code answers: a text, pieces of one, or a whole answer."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,7 @@ async def own_answer(
         yield Token(_filled(returned.text, step))
         yield Done(replace(returned, zone=zone) if returned.zone == "unknown" else returned)
         return
-    pieces = _pieces(returned, step)
+    pieces = pieces_of(returned, step)
     async with aclosing(pieces):
         written = write(question, pieces, evidence, evidence=evidence, model=name, zone=zone, cites=False)
         async with aclosing(written) as events:
@@ -44,14 +44,13 @@ async def own_answer(
                 yield event
 
 
-async def _pieces(returned: Any, step: str) -> AsyncGenerator[str, None]:
+async def pieces_of(returned: Any, step: str = "answer") -> AsyncGenerator[str, None]:
+    """Yield the text that an implementation returned, whole or in pieces. Errors: `StepError`."""
     if isinstance(returned, str | list | tuple):
         for piece in [returned] if isinstance(returned, str) else returned:
             yield _text(piece, step)
     elif isinstance(returned, AsyncIterable):
-        async with AsyncExitStack() as stack:
-            if hasattr(returned, "aclose"):
-                await stack.enter_async_context(aclosing(returned))
+        async with aclosing(returned) if isinstance(returned, AsyncGenerator) else nullcontext():
             async for piece in returned:
                 yield _text(piece, step)
     elif isinstance(returned, Iterable) and not isinstance(returned, bytes | bytearray | Mapping | set):

@@ -1,6 +1,6 @@
 """Say that there is no answer, and why."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 
 from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
 from refdesk.context import Answer, Evidence
@@ -24,6 +24,14 @@ def refuse(
             model=model,
         )
     )
+
+
+async def refusal(
+    question: str, reason: str, evidence: Sequence[Evidence], model: str
+) -> AsyncGenerator[AnswerEvent, None]:
+    """Refuse as answerers answer."""
+    for event in refuse(question, reason, evidence, model=model):
+        yield event
 
 
 TEXTS = {

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from refdesk.context import Answer, Evidence
 
 _SHOWN = re.compile(r"(?<!\[)\[(\d{1,4})\](?!\])")
-_ALL = re.compile(r"\s*(?:\[\d{1,4}\])+")
+_ALL = re.compile(r"\s*(?:\[{1,2}\d{1,4}\]{1,2})+")
 
 
 def marked(text: str, answer: Answer, evidence: Sequence[Evidence]) -> str:

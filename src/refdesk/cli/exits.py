@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import TextIO
 
 from refdesk.cli.terminal import clean, one_line
-from refdesk.errors import RefdeskError
+from refdesk.errors import PipelineError, RefdeskError
 
 
 class ExitCode(IntEnum):
@@ -28,7 +28,7 @@ class ExitCode(IntEnum):
 
 
 def report(error: BaseException, *, verbose: bool, stream: TextIO | None = None) -> ExitCode:
-    """Print an error as one line, after its traceback where `verbose`, and return the exit code."""
+    """Print an error, after its traceback where `verbose`, and return the exit code."""
     stream = stream or sys.stderr
     error = innermost(error)
     if verbose:
@@ -38,7 +38,9 @@ def report(error: BaseException, *, verbose: bool, stream: TextIO | None = None)
 
 
 def error_line(error: BaseException, *, verbose: bool = False) -> str:
-    """Return `error [code]: message remedy`."""
+    """Return `error [code]: message remedy`; of a pipeline, each problem on a line of its own."""
+    if isinstance(error, PipelineError):
+        return f"error [{error.code}]: " + "\n".join(map(one_line, str(error).splitlines()))
     if isinstance(error, RefdeskError):
         return f"error [{error.code}]: {one_line(str(error))}"
     ask = "Please report this" if verbose else "Please report this, with what the same command prints with -v"

@@ -25,8 +25,8 @@ class MemoryConversations:
     """How many are kept."""
     length: int = TURNS
     """Turns that are kept of one."""
-    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
+    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict, init=False, repr=False)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name in ("conversations", "length"):

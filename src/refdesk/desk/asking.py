@@ -1,8 +1,9 @@
 """One question through a pipeline: what a run is given, and the answer that comes of it."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any
 
 from refdesk.context import Answer, Context, Trace, Turn, Zone
@@ -82,14 +83,32 @@ def _turn(given: Any) -> Turn:
     return Turn("user" if role == "user" else "assistant", text)
 
 
-def as_pipeline(given: Any, load: Any) -> Pipeline:
-    """Return a pipeline for a pipeline, a step, a preset's name or a file."""
+def as_pipeline(given: Any, load: Callable[[str | PathLike[str]], Pipeline]) -> Pipeline:
+    """Return a pipeline for a pipeline, a step, several in a list, a preset's name or a file."""
     if isinstance(given, Pipeline):
         return given
     if isinstance(given, Step):
         return Pipeline((given,))
-    loaded: Pipeline = load(given)
-    return loaded
+    if isinstance(given, list | tuple):
+        return Pipeline(tuple(given))
+    if isinstance(given, str | PathLike):
+        return load(given)
+    raise InputError(
+        f"{given!r:.80} is no pipeline.",
+        remedy="Give a pipeline, a step (with brackets: Search()), a preset's name, or a YAML file.",
+    )
+
+
+def as_step(step: Any, context: Any) -> Step:
+    """Return a step that may work on a context. Errors: `InputError` where either is something else."""
+    if not isinstance(step, Step):
+        raise InputError(
+            f"{step!r:.80} is no step.",
+            remedy="Write desk.step(Search(), context); desk.run takes pipelines.",
+        )
+    if not isinstance(context, Context):
+        raise InputError(f"{context!r:.80} is no context.", remedy="Make one with desk.start(question).")
+    return step
 
 
 def answered(context: Context) -> Answer:

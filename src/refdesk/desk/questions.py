@@ -8,10 +8,11 @@ from typing import Any
 
 from refdesk.configuration import load_pipeline
 from refdesk.context import Answer, Context
-from refdesk.desk.asking import Call, Collections, History, answered, as_pipeline, begin
+from refdesk.desk.asking import Call, Collections, History, answered, as_pipeline, as_step, begin
 from refdesk.desk.services import Services
 from refdesk.desk.streams import told
 from refdesk.documents import Mode, Scope
+from refdesk.errors import InputError
 from refdesk.events import Done, Event, Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.pipeline import LLMValue, Pipeline, Step
@@ -179,7 +180,7 @@ class Questions:
     ) -> Context:
         """Run one step, so that ordinary code can decide what comes next. See `start` for a context."""
         run = self._call(llm).run(self.services, () if on_event is None else (on_event,))
-        return await run.step(step, context)
+        return await run.step(as_step(step, context), context)
 
     async def start(
         self,
@@ -209,6 +210,11 @@ class Questions:
         sinks: Sequence[Sink],
         **start: Any,
     ) -> Context:
+        if isinstance(question, Pipeline | Step):
+            raise InputError(
+                "The pipeline stands where the question belongs.",
+                remedy="Write desk.run(pipeline, question).",
+            )
         loaded = as_pipeline(pipeline if pipeline is not None else self.settings.pipeline, self._load)
         context = question if isinstance(question, Context) else await self.start(question, **start)
         return await loaded.run(context, call.run(self.services, sinks))

@@ -3,15 +3,15 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
-from refdesk.context import Context
+from refdesk.context import Context, Decision, Zone
 from refdesk.documents import Scalar
 from refdesk.errors import InputError
-from refdesk.filters import And, Filter, Not, Record, parse_filter
+from refdesk.filters import And, Compare, Equals, Filter, In, Not, Record, parse_filter
 from refdesk.filters.meaning import check, matches
 
 Condition = Callable[[Context], bool] | str | tuple[str, ...]
@@ -44,6 +44,13 @@ def facts(context: Context) -> Mapping[str, Scalar | tuple[Scalar, ...]]:
     return found | {name: value for name, value in optional.items() if value is not None}
 
 
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "zone": get_args(Zone),
+    "verdict": get_args(Decision),
+    "refusal": ("nothing_found", "below_threshold", "abstained", "rejected", "screened"),
+}
+"""Facts that are one of some words."""
+TRUTHS = ("skip_retrieval", "answered")
 FACTS = (*facts(Context(question="")), "best_score", "refusal", "verdict", "grounding")
 
 
@@ -67,7 +74,35 @@ def _read(line: str) -> Filter:
     name = getattr(asked, "key", "")
     if name not in FACTS:
         raise InputError(f"The condition {line!r} asks about {name!r}.", remedy=f"Known: {', '.join(FACTS)}.")
+    if wrong := [value for value in _values(asked) if not _may_be(name, value)]:
+        raise InputError(
+            f"The condition {line!r} can never hold: {name} is never {wrong[0]!r}.",
+            remedy=f"Allowed: {_allowed(name)}.",
+        )
     return read
+
+
+def _values(asked: Filter) -> tuple[Scalar, ...]:
+    """Return what a condition compares with, one for each reading of what was typed."""
+    match asked:
+        case In(values=values):
+            kept = [value for value in values if _may_be(asked.key, value)]
+            return () if kept and len(kept) * 2 >= len(values) else tuple(values)
+        case Equals(value=value) | Compare(value=value):
+            return (value,)
+    return ()
+
+
+def _may_be(name: str, value: Scalar) -> bool:
+    if name in WORDS:
+        return value in WORDS[name]
+    if name in TRUTHS:
+        return isinstance(value, bool)
+    return name == "collections" or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def _allowed(name: str) -> str:
+    return ", ".join(WORDS.get(name, ("true", "false") if name in TRUTHS else ("a number",)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ class When(Step):
 
     condition: Annotated[Condition, ConditionOption()]
     """A function of the context, or text such as `hits<3` or `zone=weak`."""
-    steps: tuple[Step, ...]
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
     """What to run where it holds."""
     otherwise: tuple[Step, ...] = ()
     """What to run where it does not."""
@@ -49,7 +49,7 @@ class Repeat(Step):
     writes: ClassVar[frozenset[str]] = EVERYTHING
     leaves: ClassVar[str] = "What the inner steps had done before the one that failed."
 
-    steps: tuple[Step, ...]
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)]
     """What to run in each round."""
     until: Annotated[Condition, ConditionOption()]
     """Is asked after each round: a function of the context, or text such as `verdict=pass`."""

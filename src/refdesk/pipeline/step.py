@@ -154,7 +154,9 @@ class Pipeline:
                 kind = one.__name__ if isinstance(one, type) else type(one).__name__
                 raise InputError(
                     f"A pipeline is made of steps, and {one!r:.80} is none.",
-                    remedy=f"Write {kind}()." if isinstance(one, type) else "Give instances of steps.",
+                    remedy=f"Write {kind}()."
+                    if isinstance(one, type)
+                    else "Give instances of classes that inherit refdesk.Step.",
                 )
         object.__setattr__(self, "steps", steps)
 

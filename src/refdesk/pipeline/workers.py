@@ -17,6 +17,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo
 from pydantic_core import CoreSchema, core_schema
 
 from refdesk.errors import InputError
+from refdesk.llm.names import parse_model_name
 
 Bound = Callable[..., Awaitable[Any]]
 
@@ -105,7 +106,12 @@ class ModelOption:
         return {"anyOf": [{"type": "string"}, {"type": "null"}]}
 
     def _read(self, value: Any) -> Any:
-        usable = value is None or isinstance(value, str) or callable(value) or hasattr(value, "stream")
-        if usable:
+        if isinstance(value, str):
+            try:
+                parse_model_name(value)
+            except InputError as error:
+                raise ValueError(f"cannot be used: {error}") from error
+            return value
+        if value is None or callable(value) or hasattr(value, "stream"):
             return value
         raise ValueError(f"is {value!r:.80}; allowed are a model string, a model, and a function")

@@ -13,7 +13,8 @@ from refdesk.answering.freely import FreeAnswerer
 from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.answering.history import recent
 from refdesk.answering.own import own_answer
-from refdesk.answering.refusing import refuse
+from refdesk.answering.refusing import refusal
+from refdesk.answering.rules import house_rules
 from refdesk.context import Answer as Answered
 from refdesk.context import Context, Evidence, Measure, Turn
 from refdesk.documents import Hit
@@ -114,8 +115,7 @@ class Answer(Step):
 
     async def __call__(self, context: Context, run: Run) -> Context:
         llm = run.model(self.llm) if self.answerer is None and run.services.llm(self.llm) else None
-        if llm is None and self.answerer is None and (self.self_correct or self.prompt is not None):
-            run.warn("No language model is named, so `prompt` and `self_correct` have no effect.")
+        self._warn(context, llm, run)
         evidence = self._evidence(context, run)
         correcting = self.self_correct and llm is not None and bool(evidence)
         events = self._events(context, evidence, llm, run)
@@ -167,18 +167,24 @@ class Answer(Step):
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Return the events of whatever answers in this case."""
         question, zone = context.question, context.zone
-        asks = bool(evidence) or context.skip_retrieval
-        if self.answerer is not None and (asks or not context.results) and (zone != "none" or not evidence):
+        if reason := self._refused(context, evidence, llm):
+            return refusal(question, reason, evidence, "own" if self.answerer is not None else _name(llm))
+        if self.answerer is not None:
             returned = await self.work(question, tuple(item.hit for item in evidence))
             return own_answer(question, returned, evidence, zone=zone, step=self.label)
-        if context.skip_retrieval and llm is not None:
-            return self._freely(context, llm, run).stream(question)
-        if not evidence or zone == "none":
-            reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND
-            return _refusal(question, reason, evidence, "own" if self.answerer else _name(llm))
         if llm is None:
             return (await run.services.extractive()).stream(context.standalone, evidence, zone=zone)
+        if context.skip_retrieval:
+            return self._freely(context, llm, run).stream(question)
         return self._generated(context, llm, run).stream(question, evidence, zone=zone)
+
+    def _refused(self, context: Context, evidence: Sequence[Evidence], llm: LLM | None) -> str:
+        """Say why nobody is asked, empty where somebody is."""
+        if evidence:
+            return BELOW_THRESHOLD if context.zone == "none" else ""
+        if context.skip_retrieval:
+            return NOTHING_FOUND if llm is None and self.answerer is None else ""
+        return "" if self.answerer is not None and not context.results else NOTHING_FOUND
 
     def _freely(self, context: Context, llm: LLM, run: Run) -> FreeAnswerer:
         return FreeAnswerer(
@@ -206,24 +212,30 @@ class Answer(Step):
     def _before(self, context: Context, run: Run) -> tuple[Turn, ...]:
         """Return the earlier turns that are shown: they may take up a part of the window."""
         turns = context.history[-self.history :] if self.history else ()
-        kept = recent(turns, run.services.settings.llm_window // HISTORY_SHARE)
-        if len(kept) < len(turns) and self.prompt is None:
-            run.warn(f"{len(turns) - len(kept)} earlier turns were left out: they are too long.")
-        return kept
+        return recent(turns, run.services.settings.llm_window // HISTORY_SHARE)
+
+    def _warn(self, context: Context, llm: LLM | None, run: Run) -> None:
+        """Warn of what has no effect or does not fit."""
+        unused = self.self_correct or self.prompt is not None
+        if llm is None and self.answerer is None and unused:
+            run.warn("No language model is named, so `prompt` and `self_correct` have no effect.")
+        lost = min(self.history, len(context.history)) - len(self._before(context, run))
+        if llm is not None and self.prompt is None and lost:
+            run.warn(f"The {lost} oldest of the earlier turns were left out: they are too long.")
 
     def _options(self, run: Run) -> Options:
         output = self.max_tokens or run.services.settings.llm_output
         return Options(max_tokens=output, temperature=self.temperature)
 
     def _instructions(self, context: Context) -> str:
-        rejected = context.verdict is not None and context.verdict.decision == "reject"
-        parts = (
+        verdict = context.verdict
+        rejected = verdict.reason if verdict is not None and verdict.decision == "reject" else ""
+        return house_rules(
             self.instructions,
-            LANGUAGE.format(self.language) if self.language else "",
-            PLAIN if self.plain_language else "",
-            REJECTED.format(context.verdict.reason) if rejected and context.verdict else "",
+            language=self.language,
+            plain_language=self.plain_language,
+            rejected=rejected,
         )
-        return "\n".join(part for part in parts if part)
 
 
 def _with(context: Context, answer: Answered, evidence: tuple[Evidence, ...]) -> Context:
@@ -253,16 +265,6 @@ async def shown(events: AsyncGenerator[AnswerEvent, None], run: Run, *, at_once:
     raise AssertionError("An answerer ends with Done.")
 
 
-async def _refusal(
-    question: str, reason: str, evidence: Sequence[Evidence], model: str
-) -> AsyncGenerator[AnswerEvent, None]:
-    for event in refuse(question, reason, evidence, model=model):
-        yield event
-
-
-PLAIN = "Write in plain language: short sentences, common words, one thought in each; explain rare terms."
-LANGUAGE = "Answer in {}, whatever the language of the question."
-REJECTED = "A reviewer rejected an earlier answer, do better: {}"
-LEAVE_OUT = "Leave one of both out."
 HISTORY_SHARE = 4
 """What was said before takes up at most one part in so many of the model's window."""
+LEAVE_OUT = "Leave one of both out."

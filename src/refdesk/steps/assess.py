@@ -4,8 +4,6 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Protocol, get_args
 
-from pydantic import Field
-
 from refdesk.context import Context, Zone
 from refdesk.documents import Hit
 from refdesk.errors import StepError
@@ -20,7 +18,6 @@ class Assessor(Protocol):
 
 
 AssessFunction = Callable[[str, Sequence[Hit]], Any]
-Limit = Annotated[float, Field(allow_inf_nan=False)]
 
 ABSTAIN_BELOW, WEAK_BELOW = 0.20, 0.35
 """Limits for `maxsim`, measured with the default embedder."""
@@ -45,9 +42,9 @@ class Assess(Step):
     method: ClassVar[str] = "assess"
     leaves: ClassVar[str] = "The zone as it was, which is `unknown`."
 
-    abstain_below: Limit = ABSTAIN_BELOW
+    abstain_below: float = ABSTAIN_BELOW
     """Best score under which the zone is `none`."""
-    weak_below: Limit = WEAK_BELOW
+    weak_below: float = WEAK_BELOW
     """Best score under which it is `weak`."""
     assessor: Annotated[
         Assessor | type[Assessor] | tuple[Any, Mapping[str, Any]] | AssessFunction | None,
@@ -58,7 +55,9 @@ class Assess(Step):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         limits = (self.abstain_below, self.weak_below)
-        if all(isinstance(limit, int | float) for limit in limits) and limits[0] > limits[1]:
+        if any(limit != limit for limit in limits):
+            yield "One of its limits is not a number.", "Give a score."
+        elif all(isinstance(limit, int | float) for limit in limits) and limits[0] > limits[1]:
             yield "Its `abstain_below` is above `weak_below`.", "Swap them."
 
     def skips(self, context: Context) -> str:

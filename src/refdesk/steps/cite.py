@@ -58,7 +58,10 @@ class Cite(Step):
         for citation in given:
             found = await self._checked(citation, context.evidence, documents, run)
             if found is None:
-                run.warn(f"Citation [{citation.marker}] was dropped: its quote is not in the document.")
+                run.warn(
+                    f"Citation [{citation.marker}] was dropped: its quote is not in the document. "
+                    "Its marker stays in the text."
+                )
             else:
                 checked.append(found)
         run.measure(citations=len(checked), dropped=len(given) - len(checked))
@@ -75,18 +78,18 @@ class Cite(Step):
     ) -> Citation | None:
         """Return the citation with its page and link, None where its quote is not there."""
         hit = next((one.hit for one in evidence if one.hit.chunk.chunk_id == citation.chunk_id), None)
-        if hit is None:
+        if hit is None or not _of_hit(citation, hit):
             return None
         name = citation.document_id
         if name not in documents:
             documents[name] = await _document(citation, run)
         document = documents[name]
-        if document is None:
-            return citation if _in_hit(citation, hit) else None
-        if document.text[citation.start : citation.end] != citation.quote or not citation.quote:
+        text, at = (hit.chunk.text, hit.chunk.start) if document is None else (document.text, 0)
+        if citation.start < at or text[citation.start - at : citation.end - at] != citation.quote:
             return None
-        page = page_at(document.pages, citation.start) or citation.page
-        return replace(citation, page=page, url=link_to(hit, page))
+        pages = document.pages if document is not None else ()
+        page = page_at(pages, citation.start) or citation.page
+        return replace(citation, page=page, url=link_to(hit, page), title=hit.title, source_id=hit.source_id)
 
 
 async def _document(citation: Citation, run: Run) -> Document | None:
@@ -97,13 +100,15 @@ async def _document(citation: Citation, run: Run) -> Document | None:
         return None
 
 
-def _in_hit(citation: Citation, hit: Hit) -> bool:
-    start = citation.start - hit.chunk.start
-    return bool(citation.quote) and hit.chunk.text[start : start + len(citation.quote)] == citation.quote
+def _of_hit(citation: Citation, hit: Hit) -> bool:
+    """Tell whether a citation names the hit's own document, and quotes as many characters as it says."""
+    chunk = hit.chunk
+    same = (citation.document_id, citation.collection) == (chunk.document_id, chunk.collection)
+    return same and bool(citation.quote) and citation.end - citation.start == len(citation.quote)
 
 
 def _citations(returned: Any, step: Step) -> tuple[Citation, ...]:
-    if isinstance(returned, Sequence) and all(isinstance(one, Citation) for one in returned):
+    if isinstance(returned, list | tuple) and all(isinstance(one, Citation) for one in returned):
         return tuple(returned)
     raise StepError(
         f"The citer returned {returned!r:.80}; allowed is a list of citations.",

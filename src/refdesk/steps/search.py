@@ -64,7 +64,7 @@ class Search(Step):
     """`vector`, `keyword` or `hybrid`, else the setting."""
     fusion: Fusion | None = None
     """`zscore` or `rrf`, else the setting."""
-    threshold: float | None = None
+    threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     """Least cosine similarity of a hit, -1 to 1."""
     searcher: Annotated[Searcher | type[Searcher] | SearchFunction | None, WorkerOption("search")] = None
     """An implementation of your own."""
