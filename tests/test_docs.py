@@ -33,7 +33,6 @@ WRITTEN = (*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")))
 DESCRIBED_ELSEWHERE = {
     "citations": "answering",
     "filters": "retrieval",
-    "llm": "answering",
     "pipeline": "pipelines",
     "steps": "pipelines",
 }

@@ -10,7 +10,7 @@ import secrets
 import threading
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,8 @@ class LocalLLM:
     """Processor threads; 0 for what REFDESK_LOCAL_THREADS says, else 1, the fastest on a busy machine."""
     window: int = 0
     """Tokens of prompt and reply together; 0 for what REFDESK_LOCAL_WINDOW says, else 8192."""
+    reply: int = 1024
+    """Tokens of a reply where the options name none: small models may not find an end."""
     cache: Path | None = None
     """Folder of model weights, where it is not the usual one."""
 
@@ -62,7 +64,8 @@ class LocalLLM:
             priced=False,
             timeout=PATIENCE,
         )
-        async with aclosing(llm.stream(messages, options)) as pieces:
+        bounded = replace(options, max_tokens=options.max_tokens or self.reply)
+        async with aclosing(llm.stream(messages, bounded)) as pieces:
             async for piece in pieces:
                 yield piece
 
