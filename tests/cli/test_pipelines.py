@@ -169,9 +169,10 @@ def test_show_as_json(run: Run) -> None:
 
 
 def test_show_of_a_pipeline_that_is_wrong(run: Run, own: str) -> None:
-    assert failing(run, "pipeline", "show", "six.yaml", code=1).startswith(
-        "error [pipeline_invalid]: The pipeline"
-    )
+    result = run("pipeline", "show", "six.yaml")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("error [pipeline_invalid]: The pipeline 'six.yaml' has 6 problems:\n- ")
+    assert result.stderr.count("\n") == 7
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

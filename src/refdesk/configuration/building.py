@@ -111,7 +111,12 @@ class Builder:
         self, kind: type[Step], given: Mapping[str, Any], options: Mapping[str, Value], faults: list[Fault]
     ) -> Step | None:
         lines = {option: value.line for option, value in options.items()}
-        unread = {option for option, value in options.items() if value.faults and value.data is None}
+        inner = step_fields(kind)
+        unread = {
+            option
+            for option, value in options.items()
+            if (value.faults and value.data is None) or (option in inner and not isinstance(value.data, list))
+        }
         usable = {option: value for option, value in given.items() if option not in unread}
         try:
             step: Step = adapter(kind).validate_python(usable, context={"workers": self.workers})
