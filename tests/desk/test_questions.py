@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -171,3 +171,19 @@ async def test_a_run_without_an_answer_is_an_error(desk: refdesk.Desk) -> None:
     assert (await desk.run(pipeline, QUESTION)).answer is None
     with pytest.raises(StepError, match="No step answered"):
         await desk.ask(QUESTION, pipeline=pipeline)
+
+
+@pytest.mark.parametrize("given", [5, Search, {"steps": []}])
+async def test_what_is_no_pipeline(desk: refdesk.Desk, given: Any) -> None:
+    with pytest.raises(InputError, match="is no pipeline"):
+        await desk.run(given, QUESTION)
+
+
+async def test_things_in_the_wrong_place(desk: refdesk.Desk) -> None:
+    anything: Any = Search()
+    with pytest.raises(InputError, match="where the question belongs"):
+        await desk.run("simple", anything)
+    with pytest.raises(InputError, match="is no context"):
+        await desk.step(Search(), cast(Any, QUESTION))
+    with pytest.raises(InputError, match="is no step"):
+        await desk.step(cast(Any, Search() | Answer()), await desk.start(QUESTION))

@@ -123,6 +123,18 @@ def test_conditions(condition: Any, held: bool) -> None:
     assert holds(condition, ANSWERED) is held
 
 
+@pytest.mark.parametrize("condition", ["hits<", "hits < three", "hits=>3", "zone=wek", "zone:ok,wek"])
+def test_a_condition_that_can_never_hold_is_a_problem(condition: str) -> None:
+    [problem] = Pipeline((When(condition=condition, steps=(AnswerStep(),)),)).problems()
+    assert "can never hold" in problem.reason
+    assert "Allowed: " in problem.reason
+
+
+def test_a_model_string_that_cannot_be_read_is_a_problem() -> None:
+    [problem] = Pipeline((Rewrite(llm="nosuch"), AnswerStep())).problems()
+    assert "The model string 'nosuch' cannot be read" in problem.reason
+
+
 @pytest.mark.parametrize("condition", ["hitz<3", "", [], 5, ["hits<3", 5], "hits"])
 def test_wrong_conditions_are_problems(condition: Any) -> None:
     problems = Pipeline((When(condition=condition, steps=(AnswerStep(),)),)).problems()

@@ -86,8 +86,8 @@ def _values(asked: Filter) -> tuple[Scalar, ...]:
     """Return what a condition compares with, one for each reading of what was typed."""
     match asked:
         case In(values=values):
-            kept = [value for value in values if _may_be(asked.key, value)]
-            return () if kept and len(kept) * 2 >= len(values) else tuple(values)
+            fitting = {str(value).casefold() for value in values if _may_be(asked.key, value)}
+            return tuple(value for value in values if str(value).casefold() not in fitting)
         case Equals(value=value) | Compare(value=value):
             return (value,)
     return ()
