@@ -68,7 +68,7 @@ def test_names_of_the_same() -> None:
 def test_a_question_that_was_turned_away_is_finished() -> None:
     context = Context(question="?")
     assert not context.finished
-    assert not context.evolve(answer=Answer(question="?", text="x", refusal="rejected")).finished
+    assert not context.evolve(answer=Answer(question="?", text="x", refusal="review_rejected")).finished
     assert context.evolve(answer=Answer(question="?", text="x", refusal=SCREENED)).finished
 
 

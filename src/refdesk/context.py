@@ -12,6 +12,9 @@ from refdesk.results import Results, merged
 Zone = Literal["none", "weak", "ok", "unknown"]
 """How far the evidence supports an answer; `unknown` where it could not be measured."""
 
+Support = Literal["supported", "partial", "unsupported", "contradicted", "unchecked"]
+"""What the evidence does for a statement; `unchecked` where nobody could tell."""
+
 Decision = Literal["pass", "improve", "reject"]
 
 SCREENED = "screened"
@@ -54,6 +57,8 @@ class Citation:
     start: int
     end: int
     quote: str
+    support: Support = "unchecked"
+    """Whether the cited document holds the statements that the marker stands at; the worst of them counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +80,47 @@ class GroundedSpan:
     """0 to 1: how sure the judgement is that the span was found under."""
     sources: tuple[SpanSource, ...] = ()
     """Best first; empty where no chunk has anything of it."""
+    support: Support = "unchecked"
+    """Supported or partial for faithful spans, unsupported or contradicted for hallucinated ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceSpan:
+    """A part of the evidence: `document.text[start:end] == quote`."""
+
+    number: int
+    """Of the evidence."""
+    chunk_id: str
+    document_id: str
+    collection: str
+    start: int
+    end: int
+    quote: str
+    score: float
+    """0 to 1: how far it holds the statement that it was looked up for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A statement of an answer and what the evidence does for it: `answer.text[start:end] == text`."""
+
+    text: str
+    start: int
+    end: int
+    support: Support
+    score: float | None = None
+    """0 to 1: how far the evidence holds it; None where it was not checked."""
+    source: EvidenceSpan | None = None
+    """What supports it best, also where the answer cites something else; None where nothing does."""
+    cited: tuple[int, ...] = ()
+    """Markers that it carries."""
+    misattributed: tuple[int, ...] = ()
+    """Those of them whose source does not hold it."""
+
+    @property
+    def suggested(self) -> EvidenceSpan | None:
+        """The source that could be cited, where none is or only wrong ones are."""
+        return self.source if set(self.cited) == set(self.misattributed) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +133,8 @@ class Grounding:
     hallucinated_spans: tuple[GroundedSpan, ...] = ()
     token_labels: tuple[int, ...] = ()
     """Per token of a token-level grounder, 1 where it is not supported; empty for others."""
+    claims: tuple[Claim, ...] = ()
+    """Every statement of the answer, in order, also those that were not checked."""
     reason: str = ""
     """Why it could not be checked."""
     grounder: str = ""
@@ -101,7 +149,8 @@ class Answer:
     citations: tuple[Citation, ...] = ()
     zone: Zone = "unknown"
     refusal: str | None = None
-    """Why there is no answer: `nothing_found`, `below_threshold`, `abstained`, `screened`, `rejected`."""
+    """Why there is no answer: `nothing_found`, `below_threshold`, `budget`, `abstained`, `screened`,
+    `review_rejected`."""
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)

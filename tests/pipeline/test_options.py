@@ -95,7 +95,7 @@ def test_a_placeholder_that_a_step_does_not_know() -> None:
 ANSWERED = Context(question="two words").evolve(
     history=(Turn("user", "before"),),
     zone="weak",
-    answer=Answer(question="?", text="x", refusal="rejected"),
+    answer=Answer(question="?", text="x", refusal="review_rejected"),
     verdict=Verdict("reject"),
 )
 
@@ -110,7 +110,7 @@ ANSWERED = Context(question="two words").evolve(
         ("zone:ok,weak", True),
         ("skip_retrieval=true", False),
         ("answered=false", True),
-        ("refusal=rejected", True),
+        ("refusal=review_rejected", True),
         ("verdict=reject", True),
         ("grounding<0.5", False),
         ("grounding:*", False),

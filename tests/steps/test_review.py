@@ -38,7 +38,7 @@ async def test_review(desk: refdesk.Desk, reply: str, text: str, decision: str) 
     assert shown == answer.text == text
     assert context.verdict is not None
     assert context.verdict.decision == decision
-    assert (answer.refusal == "rejected") is (decision == "reject")
+    assert (answer.refusal == "review_rejected") is (decision == "reject")
     assert bool(answer.citations) is (decision != "reject")
     assert "[[1]]" in llm.asked[1][-1].text
 

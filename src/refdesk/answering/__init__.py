@@ -19,8 +19,10 @@ NOTHING_FOUND = "nothing_found"
 """Refusal: the search found no evidence."""
 BELOW_THRESHOLD = "below_threshold"
 """Refusal: there is evidence, and it does not answer the question."""
+BUDGET = "budget"
+"""Refusal: there is evidence, and none of it fits what the model may read."""
 
-REJECTED = "rejected"
+REVIEW_REJECTED = "review_rejected"
 """Refusal: an answer was written, and a review rejected it."""
 
 ABSTAINED = "abstained"

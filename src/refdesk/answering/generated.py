@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
+from refdesk.answering import BELOW_THRESHOLD, BUDGET, NOTHING_FOUND
 from refdesk.answering.history import said_before
 from refdesk.answering.refusing import refuse
 from refdesk.answering.writing import ABSTENTION, nothing_said, write
@@ -67,7 +67,7 @@ class GeneratedAnswerer:
         """
         block = self._block(evidence, self.budget)
         if not block.shown or zone == "none":
-            reason = BELOW_THRESHOLD if evidence else NOTHING_FOUND
+            reason = NOTHING_FOUND if not evidence else BELOW_THRESHOLD if block.shown else BUDGET
             for event in refuse(question, reason, evidence, model=self.name, warnings=block.warnings):
                 yield event
             return

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
+from refdesk.answering import BELOW_THRESHOLD, BUDGET, NOTHING_FOUND
 from refdesk.context import Answer, Evidence
 from refdesk.events import AnswerEvent, Done, Token
 
@@ -37,4 +37,5 @@ async def refusal(
 TEXTS = {
     NOTHING_FOUND: "I found nothing about this in the documents.",
     BELOW_THRESHOLD: "I do not know: nothing in the documents answers this well enough to quote.",
+    BUDGET: "I cannot answer this: nothing of what was found fits into what the model may read.",
 }

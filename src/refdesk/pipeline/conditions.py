@@ -47,7 +47,7 @@ def facts(context: Context) -> Mapping[str, Scalar | tuple[Scalar, ...]]:
 WORDS: Mapping[str, tuple[str, ...]] = {
     "zone": get_args(Zone),
     "verdict": get_args(Decision),
-    "refusal": ("nothing_found", "below_threshold", "abstained", "rejected", "screened"),
+    "refusal": ("nothing_found", "below_threshold", "budget", "abstained", "review_rejected", "screened"),
 }
 """Facts that are one of some words."""
 TRUTHS = ("skip_retrieval", "answered")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol, get_args
 
 from pydantic import BeforeValidator
 
-from refdesk.answering import REJECTED
+from refdesk.answering import REVIEW_REJECTED
 from refdesk.answering.own import pieces_of
 from refdesk.answering.writing import write
 from refdesk.citations.markers import marked
@@ -50,8 +50,8 @@ class Review(Step):
 
     An improved text goes the way of any model's text: its markers `[[n]]` are resolved anew; where a model
     gives none that can be shown, the answer passes as it is, with a warning. A rejected answer becomes a
-    refusal, `rejected`. `unreadable` declares what happens where the verdict cannot be read. Refusals are not
-    reviewed; an answer without evidence, where retrieval was skipped, is held against the rules alone.
+    refusal, `review_rejected`. `unreadable` declares what happens where the verdict cannot be read. Refusals
+    are not reviewed; an answer without evidence, where retrieval was skipped, is held against the rules alone.
     """
 
     kind: ClassVar[Kind] = "quality_gate"
@@ -93,7 +93,7 @@ class Review(Step):
         verdict, improved = await self._verdict(context, context.answer, run)
         answer = context.answer
         if verdict.decision == "reject":
-            answer = replace(answer, text=self.rejection.strip(), citations=(), refusal=REJECTED)
+            answer = replace(answer, text=self.rejection.strip(), citations=(), refusal=REVIEW_REJECTED)
         elif verdict.decision == "improve":
             better = await self._improved(improved, answer, context.evidence, run)
             if not better.text:
