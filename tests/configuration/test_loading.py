@@ -52,6 +52,7 @@ IN_CODE = {
         Screen()
         | Recall()
         | Condense()
+        | Screen(id="screen_condensed", text="condensed")
         | Search(top_k=25, mode="hybrid")
         | Rerank(on_error="continue")
         | Dedupe(by="document", keep=6)

@@ -20,7 +20,7 @@ from refdesk.steps import BUILTIN, Answer, Cite, Expand, Rerank, Rewrite, Screen
 
 SPECIAL = ["no", "1e3", "0x1f", "~", "12:30", "a: b", " x\n\n y\n", "012", "=", "<<", "a\u2028b", "x #y", "-"]
 TEXTS = st.text(max_size=20) | st.sampled_from(SPECIAL)
-RULES = st.fixed_dictionaries({"name": TEXTS}, optional={"words": st.lists(TEXTS), "message": TEXTS})
+RULES = st.fixed_dictionaries({"id": TEXTS}, optional={"any_of": st.lists(TEXTS), "reply": TEXTS})
 FIXED: Mapping[str, st.SearchStrategy[Any]] = {
     "condition": st.sampled_from(["hits<3", "zone=weak", ["hits<3", "zone!=ok"]]),
     "until": st.sampled_from(["verdict=pass", ["grounding>0.5", "answered=true"]]),
@@ -150,9 +150,9 @@ def test_only_what_differs_is_written_and_long_texts_keep_their_lines() -> None:
 
 
 def test_rules_are_written_as_mappings() -> None:
-    pipeline = Screen(rules=(Rule(name="pay", words=("salary", "wage")),)) | Search() | Answer()
+    pipeline = Screen(rules=(Rule(id="pay", any_of=("salary", "wage")),)) | Search() | Answer()
     assert to_data(pipeline)["steps"][0] == {
-        "screen": {"rules": [{"name": "pay", "words": ["salary", "wage"]}]}
+        "screen": {"rules": [{"id": "pay", "any_of": ["salary", "wage"]}]}
     }
     assert pipeline_from_text(to_yaml(pipeline)) == pipeline
 

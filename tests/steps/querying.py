@@ -1,15 +1,18 @@
 """Run one step on a context, with a scripted model and collections that need no store."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from refdesk.context import Context, Trace
 from refdesk.documents import Collection
 from refdesk.errors import LLMError
+from refdesk.grounding import Grounder
+from refdesk.grounding.named import grounder_for
 from refdesk.llm import LLM
 from refdesk.llm.names import llm_for
-from refdesk.pipeline import Pipeline, Run, Services, Step
+from refdesk.pipeline import LLMValue, Pipeline, Run, Services, Step
+from refdesk.settings import Settings
 from refdesk.testing.llm import Script, ScriptedLLM
 
 QUESTION = "How long is the warranty on the X200 pump?"
@@ -23,12 +26,16 @@ class Offline:
 
     model: LLM | None = None
     known: tuple[Collection, ...] = ()
+    settings: Settings = field(default_factory=Settings)
 
     def llm(self, value: str | LLM | Callable[..., Any] | None) -> LLM | None:
         return self.model if value is None else llm_for(value)
 
     async def collections(self) -> tuple[Collection, ...]:
         return self.known
+
+    async def grounder(self, name: str, llm: LLMValue = None) -> Grounder:
+        return grounder_for(name, llm=self.llm(llm))
 
 
 async def after(

@@ -205,8 +205,10 @@ async def test_what_a_review_rejected_is_told(desk: refdesk.Desk) -> None:
     rejected = (await found(desk)).evolve(verdict=Verdict("reject", "It names no source."))
     await desk.step(Answer(), rejected, llm=llm)
     await desk.step(Answer(), (await found(desk)).evolve(verdict=Verdict("pass", "Fine.")), llm=llm)
-    assert "It names no source." in llm.asked[0][0].text
-    assert "Fine." not in llm.asked[1][0].text
+    system, asked = llm.asked[0]
+    assert "\n> It names no source.\n" in asked.text
+    assert "It names no source." not in system.text
+    assert "Fine." not in "".join(message.text for message in llm.asked[1])
 
 
 async def test_what_has_no_effect_without_a_model_is_said(desk: refdesk.Desk) -> None:

@@ -134,7 +134,8 @@ async def scored(desk: refdesk.Desk, *scores: float) -> Context:
     ("score", "zone"), [(0.1, "none"), (0.2, "weak"), (0.34, "weak"), (0.35, "ok"), (1.0, "ok")]
 )
 async def test_zones_by_the_best_score(desk: refdesk.Desk, score: float, zone: str) -> None:
-    assert (await desk.step(Assess(), await scored(desk, 0.05, score))).zone == zone
+    step = Assess(abstain_below=0.2, weak_below=0.35)
+    assert (await desk.step(step, await scored(desk, 0.05, score))).zone == zone
 
 
 async def test_without_scores_the_zone_is_unknown_with_a_warning(desk: refdesk.Desk) -> None:

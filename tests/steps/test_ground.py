@@ -47,7 +47,19 @@ async def test_the_answer_gets_its_grounding_and_stays_as_it_was() -> None:
     assert [span.text for span in found.hallucinated_spans] == ["Whales sing."]
     assert context.answer is not None
     assert replace(context.answer, grounding=None) == ANSWERED.answer
-    assert traced(context).measures == {"score": found.score, "hallucinated_spans": 1, "faithful_spans": 1}
+    assert traced(context).measures == {
+        "score": found.score,
+        "hallucinated_spans": 1,
+        "faithful_spans": 1,
+        "claims": 2,
+        "supported": 1,
+        "partial": 0,
+        "unsupported": 1,
+        "contradicted": 0,
+        "unchecked": 0,
+        "misattributed": 0,
+        "suggested": 1,
+    }
 
 
 async def test_the_evidence_counts_and_not_what_was_found_beside_it() -> None:
@@ -115,8 +127,15 @@ async def test_a_judge_is_the_model_of_the_run_or_of_the_step() -> None:
 async def test_a_judge_that_fails_leaves_the_answer_unchecked() -> None:
     context = await replied(Ground(grounder="judge"), LLMError("It is down."), context=ANSWERED)
     assert_passed_over(context, ANSWERED, "It is down.")
+
+
+async def test_a_judge_whose_reply_cannot_be_read_leaves_it_unchecked_with_a_warning() -> None:
     context = await replied(Ground(grounder="judge"), "All good!", "Really!", context=ANSWERED)
-    assert_passed_over(context, ANSWERED, "Really!")
+    found = grounding_of(context)
+    assert found.score is None
+    assert [one.support for one in found.claims] == ["unchecked", "unchecked"]
+    assert "could not be read" in found.reason
+    assert any("could not be checked against the evidence" in warning for warning in context.warnings)
 
 
 def test_a_judge_needs_a_model() -> None:
@@ -130,7 +149,7 @@ def test_a_judge_needs_a_model() -> None:
     ("options", "reason", "remedy"),
     [
         ({"grounder": "lexcal"}, "There is no grounder 'lexcal'.", "Did you mean 'lexical'?"),
-        ({"grounder": "zzz"}, "There is no grounder 'zzz'.", "Known: lexical, judge"),
+        ({"grounder": "zzz"}, "There is no grounder 'zzz'.", "Known are "),
         ({"llm": "openai:x"}, "Its `llm` is used by the grounder 'judge' alone.", "Set `grounder`"),
     ],
 )
@@ -174,7 +193,12 @@ async def test_grounders_of_ones_own(grounder: Any, score: float | None) -> None
 async def test_what_a_grounder_says_is_kept() -> None:
     span = GroundedSpan(text="Whales", start=49, end=55, score=0.9)
     own = Grounding(score=0.1, hallucinated_spans=(span,), token_labels=(0, 1), grounder="mine")
-    assert grounding_of(await grounded(grounder=lambda answer, hits: own)) == own
+    found = grounding_of(await grounded(grounder=lambda answer, hits: own))
+    assert replace(found, claims=()) == own
+    assert [(one.text, one.support) for one in found.claims] == [
+        ("Thirty days of leave are granted every year [1].", "unchecked"),
+        ("Whales sing.", "unsupported"),
+    ]
 
 
 def misplaced(start: int, end: int, text: str) -> Grounding:
@@ -210,3 +234,57 @@ async def test_a_grounder_that_fails_is_passed_over_or_ends_the_run() -> None:
     assert_passed_over(passed, ANSWERED, "ZeroDivisionError")
     stopped = await grounded(grounder=lambda answer, hits: 1 / 0, on_error="stop")
     assert stopped.error is not None
+
+
+async def test_citations_get_their_support_and_what_is_wrong_is_counted(desk: refdesk.Desk) -> None:
+    said = (
+        "Employees get 30 days of leave per year [[1]]. Employees get 30 days of leave per year [[2]]. "
+        "Unused leave expires in March."
+    )
+    steps = Search() | Write() | Cite() | Ground()
+    context = await desk.run(steps, "How many days of leave do employees get?", llm=ScriptedLLM([said]))
+    assert context.answer is not None
+    assert [one.support for one in context.citations] == ["supported", "unsupported"]
+    assert context.answer.citations == context.citations
+    measures = traced(context).measures
+    assert (measures["supported"], measures["misattributed"], measures["suggested"]) == (3, 1, 2)
+    assert context.grounding is not None
+    for claim in context.grounding.claims:
+        assert claim.source is not None
+        document = await desk.document(claim.source.document_id)
+        assert document.text[claim.source.start : claim.source.end] == claim.source.quote
+
+
+async def test_a_grounder_is_asked_again_where_it_said_nothing_of_this_text() -> None:
+    asked: list[str] = []
+
+    def own(answer: str, hits: Sequence[Hit]) -> float:
+        asked.append(answer)
+        return 1.0
+
+    twice = Ground(grounder=own) | Ground(grounder=own, id="again")
+    await after(twice, ANSWERED)
+    assert asked == [TEXT, TEXT]
+    assert ANSWERED.answer is not None
+    stale = replace(
+        ANSWERED.answer,
+        grounding=Grounding(
+            score=1.0,
+            faithful_spans=(GroundedSpan(text="Leave", start=0, end=5, score=1.0),),
+            grounder="lexical",
+        ),
+    )
+    found = grounding_of(await after(Ground(), ANSWERED.evolve(answer=stale)))
+    assert found.hallucinated_spans != ()
+
+
+async def test_a_score_alone_checks_no_statement() -> None:
+    found = grounding_of(await grounded(grounder=lambda answer, hits: 0.25))
+    assert [one.support for one in found.claims] == ["unchecked", "unchecked"]
+    assert all(one.score is None and one.source is None for one in found.claims)
+
+
+def test_a_classifier_is_named_by_its_folder() -> None:
+    assert tuple(Ground(grounder="nli:weights").problems()) == ()
+    [(said, remedy)] = Ground(grounder="nli").problems()
+    assert ("nli" in said, remedy) == (True, "Write 'nli:FOLDER'.")

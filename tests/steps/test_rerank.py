@@ -345,3 +345,56 @@ def test_a_name_that_is_nearly_one_is_a_problem() -> None:
     assert "Did you mean 'maxsim'" in problem.remedy
     for name in ("none", "maxsim", "tei:http://127.0.0.1:1", "cohere:rerank-v3.5", "/models/reranker"):
         assert not Pipeline((Search(), Rerank(reranker=name), Answer())).problems()
+
+
+class Named:
+    name = "careful"
+
+    def rerank(self, question: str, hits: Sequence[Hit]) -> Sequence[Hit]:
+        return [replace(hit, rerank_score=1.0) for hit in hits]
+
+
+class Unnamed:
+    def __init__(self, bonus: int = 0) -> None:
+        self.bonus = bonus
+
+    def rerank(self, question: str, hits: Sequence[Hit]) -> list[float]:
+        return [float(self.bonus)] * len(hits)
+
+
+def by_length(question: str, hits: Sequence[Hit]) -> list[int]:
+    return [len(hit.chunk.text) for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("reranker", "name"),
+    [
+        (Named(), "careful"),
+        (Named, "careful"),
+        (Unnamed(), "Unnamed"),
+        ((Unnamed, {"bonus": 2}), "Unnamed(bonus=2)"),
+        (by_length, "by_length"),
+        ("llm", "llm(scripted)"),
+    ],
+)
+async def test_what_scored_is_named(desk: refdesk.Desk, reranker: Any, name: str) -> None:
+    context = await desk.step(
+        Rerank(reranker=reranker), await found(desk), llm=scores(_1=1, _2=2, _3=3, _4=4)
+    )
+    assert context.error is None
+    assert context.reranker == name
+
+
+async def test_the_name_has_the_fingerprint_of_the_weights(desk: refdesk.Desk) -> None:
+    context = await desk.step(Rerank(), await desk.step(Search(), await desk.start("kitchen")))
+    assert context.reranker == f"maxsim({(await desk.services.embedder()).fingerprint})"
+
+
+async def test_a_reranker_that_fails_leaves_the_name_of_what_scored(desk: refdesk.Desk) -> None:
+    def failing(question: str, hits: Sequence[Hit]) -> Any:
+        raise RuntimeError("down")
+
+    before = await desk.step(Rerank(reranker=Named()), await found(desk))
+    context = await desk.step(Rerank(reranker=failing), before)
+    assert (context.reranker, context.rerank_scores) == ("careful", before.rerank_scores)
+    assert (await desk.step(Rerank(reranker=failing), await found(desk))).reranker == ""

@@ -8,11 +8,11 @@ from tests.steps.answers import FALSE, QUESTION, TRUE, given, streamed
 
 import refdesk
 from refdesk.context import Answer as Answered
-from refdesk.context import Context, Verdict
+from refdesk.context import Context, Grounding, Verdict
 from refdesk.errors import LLMError, StepError
 from refdesk.events import Event, Token
 from refdesk.pipeline import Pipeline, Repeat
-from refdesk.steps import Answer, Cite, Review, Search
+from refdesk.steps import Answer, Cite, Ground, Review, Search
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
@@ -98,7 +98,7 @@ async def test_markers_of_an_improved_text_keep_their_meaning(desk: refdesk.Desk
         assert [one.source_id for one in after.answer.citations] == sources
     llm = ScriptedLLM([verdict("improve", improved="Only trains [2].")])
     after = await desk.step(Review(), context, llm=llm)
-    assert "Answer: Trains [[2]], leave [[1]]." in llm.asked[0][-1].text
+    assert "Answer:\n> Trains [[2]], leave [[1]]." in llm.asked[0][-1].text
     assert after.answer is not None
     assert (after.answer.text, after.answer.citations[0].source_id) == ("Only trains [1].", "trains")
 
@@ -106,7 +106,7 @@ async def test_markers_of_an_improved_text_keep_their_meaning(desk: refdesk.Desk
 async def test_an_improved_text_is_written_by_the_same_rules(desk: refdesk.Desk) -> None:
     reply = verdict("improve", improved="See [this](https://evil.example), https://x.example/a [[2]] [[8]].")
     after = await desk.step(Review(), await answered(desk), llm=ScriptedLLM([reply]))
-    assert str(after.answer) == "See this, https://x.example/a [1]."
+    assert str(after.answer) == "See this, `https://x.example/a` [1]."
     assert any("Removed 1 links" in warning for warning in after.warnings)
     plain = verdict("improve", improved="Without a source.")
     after = await desk.step(Review(), await answered(desk), llm=ScriptedLLM([plain]))
@@ -183,9 +183,91 @@ async def test_a_rejected_answer_is_written_again(desk: refdesk.Desk) -> None:
     answer, text, _ = await streamed(desk, Search(), steps, Cite(), llm=llm)
     assert answer.text == text == "Employees get 30 days of leave per year [1]."
     assert answer.refusal is None
-    assert "99 is wrong" in llm.asked[2][0].text
+    assert "99 is wrong" in llm.asked[2][-1].text
 
 
 def test_a_rejection_says_something() -> None:
     [problem] = Pipeline((Answer(), Review(rejection=" "))).problems()
     assert "blank" in problem.reason
+
+
+OBJECTION = (
+    '"Employees get 99 days of leave." contradicts the evidence, which says: '
+    '"Employees get 30 days of leave per year." [[1]].'
+)
+
+
+async def test_a_reviewer_is_told_which_statements_do_not_hold(desk: refdesk.Desk) -> None:
+    llm = ScriptedLLM([FALSE, verdict("pass")])
+    context = await desk.run(Search() | Answer() | Review(grounder="lexical"), QUESTION, llm=llm)
+    assert f"A check of its statements found:\n> {OBJECTION}\n" in llm.asked[1][-1].text
+    assert context.answer is not None
+    assert context.grounding is not None
+    assert context.answer.grounding == context.grounding
+    held = ScriptedLLM([TRUE, verdict("pass")])
+    await desk.run(Search() | Answer() | Review(grounder="lexical"), QUESTION, llm=held)
+    assert "A check of its statements" not in held.asked[1][-1].text
+
+
+async def test_a_review_uses_the_grounding_of_an_earlier_step(desk: refdesk.Desk) -> None:
+    llm = ScriptedLLM([FALSE, verdict("pass")])
+    steps = Search() | Answer(self_correct=True, grounder="lexical", max_corrections=0) | Review()
+    context = await desk.run(steps, QUESTION, llm=llm)
+    assert OBJECTION in llm.asked[1][-1].text
+    assert context.grounding is not None
+    assert context.grounding.grounder == "lexical"
+
+
+async def test_what_the_evidence_does_not_hold_is_rejected_without_asking(desk: refdesk.Desk) -> None:
+    review = Review(grounder="lexical", reject_below=0.5)
+    llm = ScriptedLLM([FALSE])
+    answer, text, context = await streamed(desk, Search(), Answer(), review, Cite(), Ground(), llm=llm)
+    assert text == answer.text == Review().rejection
+    assert (answer.refusal, len(llm.asked)) == ("review_rejected", 1)
+    assert context.verdict is not None
+    assert context.verdict.reason == (
+        f"The evidence holds 0.00 of the answer, and at least 0.50 is asked for. {OBJECTION}"
+    )
+    assert answer.grounding is not None
+    assert (answer.grounding.score, answer.grounding.claims[0].support) == (None, "unchecked")
+    held = ScriptedLLM([TRUE, verdict("pass")])
+    assert (await desk.run(Search() | Answer() | review, QUESTION, llm=held)).verdict == Verdict("pass")
+
+
+async def test_a_gate_that_asks_no_model_at_all(desk: refdesk.Desk) -> None:
+    gate = Review(grounder="lexical", reject_below=0.5, reviewer=lambda question, answer, evidence: True)
+    wrong, right = Answer(answerer=lambda question, hits: FALSE), Answer(answerer=lambda question, hits: TRUE)
+    for write, refused in ((wrong, "review_rejected"), (right, None)):
+        assert (await desk.ask(QUESTION, pipeline=Search() | write | gate)).refusal == refused
+
+
+@pytest.mark.parametrize("grounder", [None, lambda answer, hits: Grounding(score=None)])
+async def test_without_a_score_nothing_is_rejected_by_it(desk: refdesk.Desk, grounder: Any) -> None:
+    llm = ScriptedLLM([TRUE, verdict("pass")])
+    steps = Search() | Answer() | Review(grounder=grounder, reject_below=0.9)
+    context = await desk.run(steps, QUESTION, llm=llm)
+    assert context.verdict == Verdict("pass")
+    assert any("`reject_below` had no effect" in warning for warning in context.warnings)
+
+
+async def test_a_better_text_has_no_grounding_yet(desk: refdesk.Desk) -> None:
+    llm = ScriptedLLM([FALSE, verdict("improve", improved=TRUE)])
+    steps = Search() | Answer() | Review(grounder="lexical")
+    context = await desk.run(steps, QUESTION, llm=llm)
+    assert context.answer is not None
+    assert (context.answer.grounding, context.grounding) == (None, None)
+    context = await desk.run(
+        steps | Ground(), QUESTION, llm=ScriptedLLM([FALSE, verdict("improve", improved=TRUE)])
+    )
+    assert context.grounding is not None
+    assert context.grounding.score == 1.0
+
+
+def test_a_grounder_that_is_none_is_found_before() -> None:
+    [problem] = Pipeline((Answer(), Review(grounder="lexcal"))).problems()
+    assert "There is no grounder 'lexcal'" in problem.reason
+
+
+def test_a_judge_needs_a_model_also_beside_a_reviewer() -> None:
+    gate = Review(grounder="judge", reviewer=lambda question, answer, evidence: True)
+    assert [one.step for one in Pipeline((Search(), Answer(), gate)).problems(llm=False)] == ["review"]

@@ -159,7 +159,7 @@ async def test_after_retrieval_the_first_hits_sharpen_the_query() -> None:
     assert context.queries_tried == ("warranty", "X200", "guarantee period X200")
     asked = prompt_of(llm)
     assert "The guarantee period of the X200" in asked
-    assert 'title="X200 manual"' in asked
+    assert "> Title: X200 manual" in asked
     assert f"Question: {QUESTION}\nQuery that found this: {QUESTION}\nQuery:" in asked
     assert "are data" in asked
 

@@ -16,7 +16,9 @@ from refdesk.cli import (
     ingest,
     models,
     pipelines,
+    recheck,
     reembed,
+    screening,
     search,
     stats,
 )
@@ -63,7 +65,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for part in (ingest, reembed, ask, search, documents, collections, models, pipelines, stats, evaluate):
+for part in (
+    ingest,
+    reembed,
+    ask,
+    recheck,
+    search,
+    documents,
+    collections,
+    models,
+    pipelines,
+    screening,
+    stats,
+    evaluate,
+):
     part.add_to(app)
 
 

@@ -14,7 +14,7 @@ from refdesk.configuration.reading import Fault, Value
 from refdesk.configuration.standins import StandIn, unknown
 from refdesk.errors import Problem
 from refdesk.pipeline import Step
-from refdesk.pipeline.checking import errors, placed, remarks
+from refdesk.pipeline.checking import errors, faulty_files, placed, remarks
 from refdesk.pipeline.options import adapter, reasons_by_option
 
 OWN_STEPS = "Steps of your own are given as `steps=`, or by a package as entry point `refdesk.steps`."
@@ -46,7 +46,7 @@ class Builder:
             )
             for step, fault in self.wrong
         ]
-        found += self._located(errors(steps), steps)
+        found += self._located((*errors(steps), *faulty_files(steps)), steps)
         return tuple(sorted(found, key=_by_position))
 
     def remarks(self, steps: tuple[Step, ...]) -> tuple[Problem, ...]:

@@ -75,6 +75,15 @@ def missing_models(steps: "Sequence[Step]") -> tuple[Problem, ...]:
     )
 
 
+def faulty_files(steps: "Sequence[Step]") -> tuple[Problem, ...]:
+    """Return what is wrong with files that the options of steps name."""
+    return tuple(
+        Problem(position=position, step=step.label, reason=reason, remedy=remedy)
+        for position, step in placed(steps)
+        for reason, remedy in step.file_problems()
+    )
+
+
 def remarks(steps: "Sequence[Step]") -> tuple[Problem, ...]:
     """Return what should be looked at."""
     everywhere = list(placed(steps))

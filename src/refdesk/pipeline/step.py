@@ -133,6 +133,10 @@ class Step:
         """Yield a reason and a remedy for each thing that is wrong with these options beyond their types."""
         yield from ()
 
+    def file_problems(self) -> Iterator[tuple[str, str]]:
+        """Yield the same for files that the options name, as they are now: asked where a pipeline is read."""
+        yield from ()
+
     @cached_property
     def work(self) -> Bound:
         """The implementation that was given, as an async function."""

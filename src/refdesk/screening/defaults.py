@@ -22,10 +22,10 @@ _OVERRIDES = (
 
 DEFAULT_RULES: tuple[Rule, ...] = (
     Rule(
-        name="length",
+        id="length",
         longer_than=LONGEST,
-        message=f"The question is too long; please ask it in at most {LONGEST:,} characters.",
+        reply=f"The question is too long; please ask it in at most {LONGEST:,} characters.",
     ),
-    Rule(name="hidden_characters", action="flag", hidden=True),
-    Rule(name="instructions", action="flag", pattern="|".join(_OVERRIDES)),
+    Rule(id="hidden_characters", action="flag", hidden=True),
+    Rule(id="instructions", action="flag", pattern="|".join(_OVERRIDES)),
 )

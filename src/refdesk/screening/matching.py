@@ -1,100 +1,105 @@
 """Apply rules to a question."""
 
-import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
 
-import regex
-
-from refdesk.analysis.scripts import UNSPACED
 from refdesk.errors import InputError
 from refdesk.screening.defaults import DEFAULT_RULES
+from refdesk.screening.patterns import compiled, marked, phrase, unmarked
 from refdesk.screening.rules import Rule, Screening
-from refdesk.screening.seeing import hides, plain
-
-SECONDS = 0.1
-"""Time that one pattern may take on one question."""
-FLAGS = regex.IGNORECASE | regex.FULLCASE | regex.DOTALL | regex.VERSION1
+from refdesk.screening.seeing import folded, hides, plain
+from refdesk.screening.speaking import CODES, maybe, places
 
 
 def screen(question: str, rules: Sequence[Rule] = DEFAULT_RULES) -> Screening:
-    """Apply rules in their order; the first that refuses decides.
+    """Apply rules in their order; the first that refuses decides. It takes linear time.
 
-    Patterns and words see the question in normal form (NFKC), on one line, without invisible characters.
-    Errors: `InputError` for a rule that cannot be applied, also where its pattern takes too long.
+    Patterns and words see the question in normal form (NFKC), on one line, letter case aside, without
+    invisible characters. Errors: `InputError` for a rule that cannot be applied.
     """
-    seen = plain(question)
+    seen = _Seen(question)
     flags: list[str] = []
     for rule in rules:
-        if not _applies(rule, question, seen):
+        if not _applies(rule, seen):
             continue
         if rule.action == "refuse":
-            return Screening(allowed=False, rule=rule.name, message=rule.message, flags=tuple(flags))
-        flags.append(rule.name)
+            return Screening(allowed=False, rule=rule.id, reply=rule.reply, flags=tuple(flags))
+        flags.append(rule.id)
     return Screening(allowed=True, flags=tuple(flags))
 
 
 def mistakes(rule: Rule) -> Iterator[str]:
     """Yield what is wrong with a rule beyond the types of its fields."""
-    if not rule.name.strip():
-        yield "its name is blank"
-    if not rule.message.strip():
-        yield "its message is blank"
-    if any(not plain(word) for word in rule.words):
-        yield "one of its words is blank"
-    if not (rule.pattern or rule.words or rule.hidden) and rule.longer_than is rule.shorter_than is None:
-        yield "it states no condition: pattern, words, longer_than, shorter_than or hidden"
-    if rule.pattern:
-        try:
-            if _pattern(rule.pattern).search("", timeout=SECONDS):
-                yield f"its pattern {rule.pattern!r:.60} is found in every question"
-        except _UNUSABLE as error:
-            yield f"its pattern {rule.pattern!r:.60} cannot be used: {_said(error)}"
+    for name in ("id", "reply"):
+        if not getattr(rule, name).strip():
+            yield f"its {name} is blank"
+    if any(not folded(word) for word in rule.any_of):
+        yield "one of its any_of is blank"
+    if not (rule.pattern or rule.any_of or rule.hidden) and rule.longer_than is rule.shorter_than is None:
+        yield "it states no condition: pattern, any_of, longer_than, shorter_than or hidden"
+    for language in set(rule.languages) - CODES:
+        yield f"its language {language!r:.40} is no ISO 639-1 code, such as 'en'"
+    yield from _wrong_pattern(rule.pattern) if rule.pattern else ()
 
 
-def _applies(rule: Rule, question: str, seen: str) -> bool:
-    if rule.longer_than is not None and len(question) > rule.longer_than:
-        return True
-    if rule.shorter_than is not None and len(seen) < rule.shorter_than:
-        return True
-    return (rule.hidden and hides(question)) or _found(rule, seen)
-
-
-def _found(rule: Rule, seen: str) -> bool:
+def _wrong_pattern(pattern: str) -> Iterator[str]:
     try:
-        return bool(
-            (rule.pattern and _pattern(rule.pattern).search(seen, timeout=SECONDS))
-            or (rule.words and _words(rule.words).search(seen, timeout=SECONDS))
-        )
-    except _UNUSABLE as error:
-        raise InputError(
-            f"The rule {rule.name!r} cannot be applied: {_said(error)}.", remedy="Mend its pattern."
-        ) from error
+        if compiled(pattern).search(b""):
+            yield f"its pattern {pattern!r:.60} is found in every question"
+    except InputError as error:
+        yield f"its pattern {pattern!r:.60} cannot be used: {error}".rstrip(".")
 
 
-@lru_cache(maxsize=512)
-def _pattern(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(unicodedata.normalize("NFC", pattern), FLAGS)
+@dataclass(frozen=True)
+class _Seen:
+    """A question in the forms that rules look at, each made when it is first needed."""
+
+    question: str
+
+    @cached_property
+    def plain(self) -> str:
+        return plain(self.question)
+
+    @cached_property
+    def marked(self) -> bytes:
+        return marked(folded(self.question))
 
 
-@lru_cache(maxsize=512)
-def _words(words: tuple[str, ...]) -> regex.Pattern[str]:
-    """Return a pattern for whole words; where a script has no blanks between words, for their letters."""
-    whole = {word for word in map(plain, words) if word}
-    return regex.compile("|".join(sorted(map(_bounded, whole), key=len, reverse=True)) or r"(?!)", FLAGS)
-
-
-def _bounded(word: str) -> str:
-    before, after = (
-        "" if UNSPACED.match(sign) or not regex.match(r"\w", sign) else bound
-        for sign, bound in ((word[0], r"(?<!\w)"), (word[-1], r"(?!\w)"))
+def _applies(rule: Rule, seen: _Seen) -> bool:
+    measured = (
+        (rule.longer_than is not None and len(seen.question) > rule.longer_than)
+        or (rule.shorter_than is not None and len(seen.plain) < rule.shorter_than)
+        or (rule.hidden and hides(seen.question))
     )
-    return before + regex.escape(word, special_only=True) + after
+    if measured and (not rule.languages or maybe(seen.plain, rule.languages)):
+        return True
+    return bool(rule.pattern or rule.any_of) and _found(rule, seen)
 
 
-_UNUSABLE = (regex.error, TimeoutError, OverflowError, RecursionError, MemoryError, ValueError)
+def _found(rule: Rule, seen: _Seen) -> bool:
+    """Tell whether a rule's words or pattern are in a question, and there in one of its languages.
+
+    What is around a finding is looked at too: a message may be in another language than its core.
+    """
+    try:
+        finder = _finder(rule.pattern, rule.any_of)
+    except InputError as error:
+        raise InputError(
+            f"The rule {rule.id!r} cannot be applied: {error.message}", remedy=error.remedy
+        ) from error
+    text = seen.marked
+    if finder.search(text) is None:
+        return False
+    if not rule.languages or maybe(seen.plain, rule.languages):
+        return True
+    around = places((found.span() for found in finder.finditer(text)), len(text))
+    return any(maybe(unmarked(text[place]), rule.languages) for place in around)
 
 
-def _said(error: BaseException) -> str:
-    late = f"it takes more than {SECONDS:g} seconds"
-    return late if isinstance(error, TimeoutError) else " ".join(str(error).split()) or type(error).__name__
+@lru_cache(maxsize=1024)
+def _finder(pattern: str, any_of: tuple[str, ...]) -> Any:
+    """Return what finds a pattern or one of some words."""
+    whole = {word for word in map(folded, any_of) if word}
+    return compiled(pattern, tuple(phrase(word) for word in sorted(whole)))

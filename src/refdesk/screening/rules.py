@@ -16,19 +16,21 @@ class Rule:
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
-    name: str
+    id: str
     action: Action = "refuse"
     pattern: str = ""
     """A regular expression that is found somewhere in the question, letter case aside."""
-    words: tuple[str, ...] = ()
+    any_of: tuple[str, ...] = ()
     """Words or phrases of which one is found, as whole words."""
+    languages: tuple[str, ...] = ()
+    """ISO 639-1 codes: it does not apply to what is known to be in another language."""
     longer_than: Annotated[int, Field(ge=0)] | None = None
     """Characters, as they were sent."""
     shorter_than: Annotated[int, Field(ge=1)] | None = None
     """Characters that are seen."""
     hidden: bool = False
     """Whether characters that hide or turn around what is said are found."""
-    message: str = DECLINED
+    reply: str = DECLINED
     """What the one who asks is told."""
 
 
@@ -38,7 +40,7 @@ class Screening:
 
     allowed: bool
     rule: str = ""
-    """The rule that turned the question away."""
-    message: str = ""
+    """The id of the rule that turned the question away."""
+    reply: str = ""
     flags: tuple[str, ...] = ()
     """Rules that noted something and let it pass."""
