@@ -16,6 +16,13 @@ _HAS_C1 = re.compile(r"[\x80-\x9f]")
 # Hard spaces and soft hyphens set lines and mean nothing; search and quotes would stumble over them.
 _TYPESETTING_MARKS = re.compile("[\xa0\u202f\u2007\xad\ufeff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# Controls, direction marks, zero widths, fillers, variation selectors, tags. Some spell whole texts.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<![\u0590-\u1fff\u2190-\U0001ffff])[\u200c\u200d]|[\u200c\u200d](?![\u0590-\u1fff\u2190-\U0001ffff])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +68,11 @@ def clean_scalar(value: Scalar) -> Scalar:
 def fits(number: float) -> bool:
     """Tell a number that 64 bits hold, and that is finite."""
     return math.isfinite(number) if isinstance(number, float) else -(2**63) <= number < 2**63
+
+
+def visible(text: str) -> str:
+    """Return a text without characters that nobody sees: they hide words, and turn around how others look.
+
+    Joiners stay between letters of scripts that are written with them, and between emoji.
+    """
+    return _UNSEEN.sub("", text)

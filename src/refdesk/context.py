@@ -17,6 +17,9 @@ Support = Literal["supported", "partial", "unsupported", "contradicted", "unchec
 
 Decision = Literal["pass", "improve", "reject"]
 
+NumberBy = Literal["chunk", "document"]
+"""What citations share a number in an answer's text: those of a chunk, or those of a document."""
+
 SCREENED = "screened"
 """Refusal: the question was turned away before anything was searched."""
 
@@ -39,6 +42,8 @@ class Evidence:
 
     number: int
     hit: Hit
+    shortened: bool = False
+    """Whether only the beginning of the chunk was shown; the hit's chunk is then that beginning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +51,10 @@ class Citation:
     """Where a statement comes from: `document.text[start:end] == quote`, always."""
 
     marker: int
-    """The number in the answer's text, `[1]`; numbers follow first appearance."""
+    """The number in the answer's text, `[1]`; numbers follow first appearance.
+
+    Citations share it where several sentences of a chunk are cited, or chunks of a document, see `NumberBy`.
+    """
     chunk_id: str
     document_id: str
     collection: str
@@ -58,7 +66,7 @@ class Citation:
     end: int
     quote: str
     support: Support = "unchecked"
-    """Whether the cited document holds the statements that the marker stands at; the worst of them counts."""
+    """Whether the cited chunk holds the statements that the marker stands at; the worst of them counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,7 @@ class Claim:
     score: float | None = None
     """0 to 1: how far the evidence holds it; None where it was not checked."""
     source: EvidenceSpan | None = None
-    """What supports it best, also where the answer cites something else; None where nothing does."""
+    """What comes nearest to holding it, whatever the answer cites; None where nothing has anything of it."""
     cited: tuple[int, ...] = ()
     """Markers that it carries."""
     misattributed: tuple[int, ...] = ()
@@ -119,8 +127,9 @@ class Claim:
 
     @property
     def suggested(self) -> EvidenceSpan | None:
-        """The source that could be cited, where none is or only wrong ones are."""
-        return self.source if set(self.cited) == set(self.misattributed) else None
+        """The source that could be cited, where one holds it and none is cited, or only wrong ones are."""
+        held = self.support in ("supported", "partial")
+        return self.source if held and set(self.cited) == set(self.misattributed) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +166,12 @@ class Answer:
     """Seconds per step."""
     model: str = ""
     """What wrote the text: a model string, or `extractive`."""
+    number_by: NumberBy = "chunk"
+    """What a marker stands for; several citations may have the same one."""
+    removed_markers: int = 0
+    """Markers that were taken out of the text, since they point to no evidence."""
+    removed_links: int = 0
+    """Links, images, HTML tags and addresses that were taken out of it."""
     grounding: Grounding | None = None
 
     def __str__(self) -> str:
@@ -255,6 +270,8 @@ class Context:
     """Follow-up searches that were made."""
     rerank_scores: Mapping[str, float] = field(default_factory=dict)
     """Chunk id to the reranker's score."""
+    reranker: str = ""
+    """What gave the scores, with the fingerprint of its weights; empty where nothing did."""
     evidence: tuple[Evidence, ...] = ()
     """What the answer is written from."""
     distilled: str = ""

@@ -15,7 +15,7 @@ from refdesk.answering.showing import shown, with_marker
         ("**Bold** and *light* and __both__\n  in two lines.", "Bold and light and both in two lines."),
         (
             "See [the rules](https://x.example/y) or https://x.example/z.",
-            "See the rules or https://x.example/z.",
+            "See the rules or `https://x.example/z`.",
         ),
         ("Paris has 2.1 million people [12][3].", "Paris has 2.1 million people."),
         ("`argv[0]` and sys.argv[1] are names.", "`argv[0]` and `sys.argv[1]` are names."),

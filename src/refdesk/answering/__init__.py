@@ -11,7 +11,7 @@ Both refuse with a reason where the evidence does not hold an answer.
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from refdesk.context import Evidence, Zone
+from refdesk.context import Evidence, NumberBy, Zone
 from refdesk.documents import Pages
 from refdesk.events import AnswerEvent
 
@@ -44,10 +44,12 @@ class Answerer(Protocol):
         *,
         zone: Zone = "unknown",
         pages: Pages | None = None,
+        number_by: NumberBy = "chunk",
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Give `Token` events, then one `Done`; the tokens joined are `answer.text`.
 
-        `zone` says how far the evidence supports an answer, where that was measured before.
+        `zone` says how far the evidence supports an answer, where that was measured before; `number_by` what
+        citations share a number.
         Errors: `LLMError`.
         """
         ...

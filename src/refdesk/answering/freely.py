@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from refdesk.answering.history import said_before
+from refdesk.answering.history import rejection, said_before
 from refdesk.answering.writing import nothing_said, write
 from refdesk.context import Turn
 from refdesk.events import AnswerEvent, Done
@@ -19,6 +19,8 @@ class FreeAnswerer:
     llm: LLM
     instructions: str = ""
     history: tuple[Turn, ...] = ()
+    rejected: str = ""
+    """Why a review rejected an earlier answer."""
     messages: tuple[Message, ...] = ()
     options: Options = DEFAULTS
 
@@ -34,7 +36,8 @@ class FreeAnswerer:
 
     def _messages(self, question: str) -> tuple[Message, ...]:
         rules = f"\n\nRules of the house\n{self.instructions}" if self.instructions else ""
-        return (Message("system", SYSTEM + rules), *said_before(self.history), Message("user", question))
+        asked = Message("user", rejection(self.rejected) + question)
+        return (Message("system", SYSTEM + rules), *said_before(self.history), asked)
 
 
 SYSTEM = """\

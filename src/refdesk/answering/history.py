@@ -1,10 +1,14 @@
-"""What was said before, as messages to a model."""
+"""What was said before, as messages to a model.
+
+What a model said may repeat a document, so it never becomes a rule: not in the words of a system message, and
+not as tags or control tokens.
+"""
 
 from collections.abc import Callable, Sequence
 
 from refdesk.citations.markers import unmarked
 from refdesk.context import Turn
-from refdesk.evidence import estimate_tokens
+from refdesk.evidence import estimate_tokens, neutralise, quoted
 from refdesk.llm import Message
 
 
@@ -29,6 +33,11 @@ def said_before(turns: Sequence[Turn]) -> tuple[Message, ...]:
     spoken = [turn for turn in turns if turn.text.strip()]
     first = next((place for place, turn in enumerate(spoken) if turn.role == "user"), len(spoken))
     return tuple(
-        Message(turn.role, unmarked(turn.text) if turn.role == "assistant" else turn.text)
+        Message(turn.role, neutralise(unmarked(turn.text)) if turn.role == "assistant" else turn.text)
         for turn in spoken[first:]
     )
+
+
+def rejection(reason: str) -> str:
+    """Say in a user's message why a review rejected an earlier answer; empty without a reason."""
+    return f"A review rejected an earlier answer. What it said:\n{quoted(reason)}\n\n" if reason else ""

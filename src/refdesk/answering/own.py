@@ -8,7 +8,7 @@ from typing import Any
 import anyio.to_thread
 
 from refdesk.answering.writing import write
-from refdesk.context import Answer, Evidence, Zone
+from refdesk.context import Answer, Evidence, NumberBy, Zone
 from refdesk.errors import StepError
 from refdesk.events import AnswerEvent, Done, Token
 
@@ -23,6 +23,7 @@ async def own_answer(
     name: str = "own",
     zone: Zone = "unknown",
     step: str = "answer",
+    number_by: NumberBy = "chunk",
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Give what an implementation returned as answerers give theirs.
 
@@ -36,7 +37,16 @@ async def own_answer(
         return
     pieces = pieces_of(returned, step)
     async with aclosing(pieces):
-        written = write(question, pieces, evidence, evidence=evidence, model=name, zone=zone, cites=False)
+        written = write(
+            question,
+            pieces,
+            evidence,
+            evidence=evidence,
+            model=name,
+            zone=zone,
+            cites=False,
+            number_by=number_by,
+        )
         async with aclosing(written) as events:
             async for event in events:
                 if isinstance(event, Done):

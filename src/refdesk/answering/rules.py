@@ -1,19 +1,15 @@
 """Rules of the house, as a model is told them."""
 
 
-def house_rules(
-    instructions: str = "", *, language: str = "", plain_language: bool = False, rejected: str = ""
-) -> str:
-    """Return rules in lines: the house's own, the language, the style, what was wrong the last time."""
+def house_rules(instructions: str = "", *, language: str = "", plain_language: bool = False) -> str:
+    """Return rules in lines: the house's own, the language, the style."""
     parts = (
         instructions.strip(),
         LANGUAGE.format(language) if language else "",
         PLAIN if plain_language else "",
-        REJECTED.format(rejected) if rejected else "",
     )
     return "\n".join(part for part in parts if part)
 
 
 LANGUAGE = "Answer in {}, whatever the language of the question."
 PLAIN = "Write in plain language: short sentences, common words, one thought in each; explain rare terms."
-REJECTED = "A reviewer rejected an earlier answer. Do better: {}"

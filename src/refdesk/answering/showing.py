@@ -22,7 +22,7 @@ def shown(quote: str) -> str:
     text = " ".join(text.split())
     if _ROW.fullmatch(text):
         text = ", ".join(cell.strip() for cell in text.strip("|").split("|") if cell.strip())
-    rewriter = Rewriter(frozenset(), addresses([text]))
+    rewriter = Rewriter({}, addresses([text]))
     text = rewriter.feed(_INDEXED.sub(r"`\1`", text)) + rewriter.finish()
     text = _STRONG.sub(r"\2", text)
     return _EMPHASIS.sub(lambda found: found[1] or found[2], text).strip()

@@ -7,11 +7,12 @@ from functools import partial
 import anyio.to_thread
 
 from refdesk.answering import ABSTAINED
-from refdesk.citations.build import cite_statement
+from refdesk.citations.build import cite_statements
 from refdesk.citations.links import addresses
+from refdesk.citations.numbering import sources
 from refdesk.citations.rewriting import Rewriter
 from refdesk.citations.support import statements
-from refdesk.context import Answer, Citation, Evidence, Zone
+from refdesk.context import Answer, Citation, Evidence, NumberBy, Zone
 from refdesk.documents import Pages
 from refdesk.errors import LLMError
 from refdesk.events import AnswerEvent, Done, Token
@@ -33,6 +34,7 @@ async def write(
     pages: Pages | None = None,
     warnings: Sequence[str] = (),
     cites: bool = True,
+    number_by: NumberBy = "chunk",
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Give a text as it is written, markers numbered and links checked, then the answer with citations.
 
@@ -40,7 +42,7 @@ async def write(
     `cites` says whether an answer without citations is worth a warning.
     """
     chunks = [item.hit.chunk.text for item in shown]
-    rewriter = Rewriter(frozenset(item.number for item in shown), addresses(chunks))
+    rewriter = Rewriter(sources(shown, number_by), addresses(chunks))
     text = ""
     async with aclosing(_shown(pieces, rewriter)) as ready:
         async for piece in ready:
@@ -61,6 +63,9 @@ async def write(
             evidence=tuple(evidence),
             warnings=(*warnings, *removed),
             model=model,
+            number_by=number_by,
+            removed_markers=rewriter.removed_markers,
+            removed_links=rewriter.removed_links,
         )
     )
 
@@ -86,11 +91,14 @@ async def _shown(pieces: AsyncIterator[str], rewriter: Rewriter) -> AsyncGenerat
 def _citations(
     text: str, rewriter: Rewriter, evidence: Sequence[Evidence], pages: Pages | None
 ) -> tuple[Citation, ...]:
+    """Cite each chunk for what its markers stand at, in the order of markers and of first appearance."""
     hits = {item.number: item.hit for item in evidence}
-    said = statements(text, [(place.start, place.marker) for place in rewriter.places])
+    said = statements(text, [(place.start, place.number) for place in rewriter.places])
+    cited = dict.fromkeys((place.marker, place.number) for place in rewriter.places)
     return tuple(
-        cite_statement(marker, hits[number], said[marker], pages)
-        for marker, number in enumerate(rewriter.order, 1)
+        citation
+        for marker, number in sorted(cited, key=lambda pair: pair[0])
+        for citation in cite_statements(marker, hits[number], said[number], pages)
     )
 
 

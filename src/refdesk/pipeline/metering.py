@@ -1,4 +1,4 @@
-"""A language model whose requests are counted."""
+"""A language model whose requests are counted, and to which no text can speak in control tokens."""
 
 import time
 from collections.abc import AsyncGenerator, Callable
@@ -6,13 +6,15 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from refdesk.context import NO_USAGE, Usage
-from refdesk.evidence import estimate_tokens
+from refdesk.evidence import estimate_tokens, without_tokens
 from refdesk.llm import DEFAULTS, LLM, Message, Options
 
 
 @dataclass(frozen=True, slots=True)
 class MeteredLLM:
     """Passes requests on; reports what each cost, estimated where the model does not tell.
+
+    Control tokens of chat templates are defused in every message: a server may read them in a text, too.
 
     A request that failed or was given up counts too, with what had been written by then.
     """
@@ -34,6 +36,7 @@ class MeteredLLM:
             told.append(usage)
             options.on_usage(usage)
 
+        messages = tuple(replace(one, text=without_tokens(one.text)) for one in messages)
         written: list[str] = []
         began = time.perf_counter()
         error: BaseException | None = None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from refdesk.cleaning import visible
 from refdesk.context import Context, Measure, StepOutcome, Trace, Usage
 from refdesk.errors import InputError, RefdeskError
 from refdesk.events import (
@@ -83,11 +84,11 @@ class Run:
 
     def warn(self, text: str) -> None:
         """Note for the reader what went wrong without ending the run."""
-        self.notes.warnings.append(f"{self.path[-1] if self.path else 'run'}: {text}")
+        self.notes.warnings.append(f"{self.path[-1] if self.path else 'run'}: {visible(text)}")
 
     def measure(self, **measures: Measure) -> None:
-        """Note figures and lists for traces and telemetry."""
-        self.notes.measures.update(measures)
+        """Note figures and lists for traces and telemetry; texts lose what nobody sees in them."""
+        self.notes.measures.update({name: _shown(value) for name, value in measures.items()})
 
     def model(self, value: LLMValue = None) -> LLM:
         """Return a model whose usage is counted. Errors: `InputError` where none is named anywhere."""
@@ -268,3 +269,10 @@ class Run:
         """Show an answer that no step streamed, now that none can replace it."""
         if context.answer is not None and not self.shared.pieces:
             replace(self, streams=True).token(context.answer.text)
+
+
+def _shown(measure: Measure) -> Measure:
+    """Return a measure whose texts hide nothing: models write some of them."""
+    if isinstance(measure, tuple):
+        return tuple(map(visible, measure))
+    return visible(measure) if isinstance(measure, str) else measure

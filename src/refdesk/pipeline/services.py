@@ -7,8 +7,10 @@ from refdesk.answering import Answerer
 from refdesk.conversations import Conversations
 from refdesk.documents import Collection, Hit
 from refdesk.embedding import Embedder
+from refdesk.grounding import Grounder
 from refdesk.llm import LLM
 from refdesk.reranking import Reranker
+from refdesk.reranking.thresholds import Thresholds
 from refdesk.settings import Settings
 from refdesk.stores import Reader
 
@@ -38,6 +40,14 @@ class Services(Protocol):
 
     async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:
         """Return the named reranker, else the settings' one; None for `none`. Errors: `ModelError`."""
+        ...
+
+    async def thresholds(self, reranker: str) -> Thresholds | None:
+        """Return what was measured for a reranker, None where nothing was. Errors: `SettingsError`."""
+        ...
+
+    async def grounder(self, name: str, llm: LLMValue = None) -> Grounder:
+        """Return the named grounder; weights are loaded once. Errors: `InputError`, `ModelError`."""
         ...
 
     def llm(self, value: LLMValue) -> LLM | None:

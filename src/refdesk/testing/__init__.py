@@ -2,6 +2,7 @@
 
 - `embedders`: `HashingEmbedder`, and `check_embedder` for every embedder
 - `models`: `write_tiny_model`, a model folder with random weights
+- `classifiers`: `write_tiny_classifier`, one whose verdict is known
 """
 
 from refdesk.testing.embedders import HashingEmbedder, check_embedder

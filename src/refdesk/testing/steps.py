@@ -18,6 +18,8 @@ from refdesk.embedding import Embedder
 from refdesk.errors import LLMError, NotFound
 from refdesk.events import Event, StepFinished, StepStarted
 from refdesk.evidence import number_hits
+from refdesk.grounding import Grounder
+from refdesk.grounding.named import grounder_for
 from refdesk.llm import LLM
 from refdesk.llm.names import llm_for
 from refdesk.pipeline import LLMValue, Run, Services, Step
@@ -25,6 +27,7 @@ from refdesk.pipeline.options import wrong_options
 from refdesk.pipeline.outcomes import ALWAYS, FIELDS, check_result
 from refdesk.pipeline.step import KINDS
 from refdesk.reranking import Reranker
+from refdesk.reranking.thresholds import Thresholds
 from refdesk.results import Results
 from refdesk.settings import Settings
 from refdesk.stores import Reader
@@ -66,6 +69,12 @@ class NoLibrary:
 
     async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:
         return None
+
+    async def thresholds(self, reranker: str) -> Thresholds | None:
+        return None
+
+    async def grounder(self, name: str, llm: LLMValue = None) -> Grounder:
+        return grounder_for(name, llm=self.llm(llm))
 
     async def extractive(self) -> Answerer:
         raise NotFound("There is no library here.", remedy="Give `check_step` the services of one.")
