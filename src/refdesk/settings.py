@@ -3,14 +3,17 @@
 Settings only describe; `refdesk.desk` builds services from them.
 """
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Self, get_args, get_type_hints
+from typing import Any, Self, get_args, get_origin, get_type_hints
 
+from refdesk.citations.templates import problem
+from refdesk.context import NumberBy
 from refdesk.documents import DEFAULT_COLLECTION, MODES, Mode
 from refdesk.errors import SettingsError
 from refdesk.retrieval import CANDIDATES, FUSIONS, Fusion
@@ -34,12 +37,20 @@ class Settings:
     reranker: str = "auto"
     """Name, folder or server of the reranker, see docs/reranking.md; `none` for the order of retrieval;
     `auto` for `maxsim` where the embedder gives token vectors, else `none`."""
+    calibration: str = ""
+    """File with limits of zones that `refdesk eval calibrate` measured; empty for `calibration.yaml` in the
+    library's folder, where there is one."""
     llm: str = ""
     """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
     llm_window: int = 8192
     """Tokens that the model takes, prompt and reply together."""
     llm_output: int = 1024
     """Tokens of them that are kept for the reply."""
+    links: Mapping[str, str] = field(default_factory=dict)
+    """Addresses of documents that have none of their own: collection to a template such as
+    `https://intranet.example/{collection}/{source_id}?page={page}`, see docs/citations.md."""
+    number_by: NumberBy = "chunk"
+    """What citations share a number in an answer's text: those of a `chunk`, or of a `document`."""
     pipeline: str = "default"
     """How questions are answered: a preset's name or a YAML file, see docs/configuration.md."""
     seconds: float = 0.0
@@ -96,6 +107,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "mode": MODES,
     "fusion": FUSIONS,
     "precision": ("int8", "fp32"),
+    "number_by": get_args(NumberBy),
 }
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 LEAST: Mapping[str, float] = {
@@ -138,6 +150,8 @@ def _checked(key: str, value: Any, origin: str) -> Any:
 
 def _converted(key: str, value: Any, origin: str) -> Any:
     kind = KINDS[key]
+    if get_origin(kind) is Mapping:
+        return _templates(key, value, origin)
     if get_args(kind):
         return str(value)
     if kind is bool:
@@ -148,6 +162,29 @@ def _converted(key: str, value: Any, origin: str) -> Any:
         return kind(str(value))
     except ValueError as error:
         raise _wrong(key, value, origin, f"a value of type {kind.__name__}") from error
+
+
+def _templates(key: str, value: Any, origin: str) -> Mapping[str, str]:
+    """Read a table, or a JSON object as variables have it; each template is checked."""
+    table = _json(value) if isinstance(value, str) else value
+    if not isinstance(table, Mapping) or not all(
+        isinstance(one, str) for pair in table.items() for one in pair
+    ):
+        raise _wrong(key, value, origin, "a table of collections and templates, in a variable a JSON object")
+    for collection, template in table.items():
+        if wrong := problem(template):
+            raise SettingsError(
+                f"The link template of {collection!r} from {origin} is {template!r}: {wrong}.",
+                remedy="Write one such as https://intranet.example/{source_id}?page={page}.",
+            )
+    return dict(table)
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def _boolean(key: str, value: Any, origin: str) -> bool:

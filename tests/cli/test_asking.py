@@ -17,8 +17,12 @@ def test_ask_json(filled: Run, llm: str) -> None:
         "question",
         "answer",
         "citations",
+        "number_by",
+        "grounding",
         "zone",
         "refusal",
+        "removed_markers",
+        "removed_links",
         "warnings",
         "timings",
         "model",
@@ -36,7 +40,7 @@ def test_ask_json(filled: Run, llm: str) -> None:
 def test_ask_shows_the_sources_and_streams_the_same(filled: Run, llm: str) -> None:
     answer = as_json(filled, "ask", QUESTION, "--llm", llm)
     whole = filled("ask", QUESTION, "--llm", llm).stdout
-    assert whole.startswith(answer["answer"] + "\n\n[1] Leave — file://")
+    assert whole.startswith(answer["answer"] + "\n\n[1] Leave — handbook/leave.md\n")
     assert f"“{one_line(answer['citations'][0]['quote'], QUOTE)}”" in whole
     assert filled("ask", QUESTION, "--llm", llm, "--stream").stdout == whole
 

@@ -31,6 +31,11 @@ def test_escape_sequences_go_whole() -> None:
     assert clean("\x9b2Jx") == "x"
 
 
+def test_nothing_turns_a_line_around_or_hides_in_it() -> None:
+    assert clean("a\u202etxt.exe\u202c \u2066b\u2069\U000e0041") == "atxt.exe b"
+    assert clean("سلام\u200f \U0001f468\u200d\U0001f469") == "سلام\u200f \U0001f468\u200d\U0001f469"
+
+
 def test_an_unfinished_sequence_takes_no_text_with_it() -> None:
     assert clean("\x1b]0;never ends\nnext line") == "]0;never ends\nnext line"
 

@@ -1,7 +1,10 @@
 import json
+import random
 from pathlib import Path
 
 import pytest
+
+from refdesk.evaluation.asking import Asked
 
 TEXTS = {
     "leave": ("Leave", "Thirty days of leave are granted every year."),
@@ -24,3 +27,27 @@ def folder(tmp_path: Path) -> Path:
     judged = ["query-id\tcorpus-id\tscore", "q1\tleave\t2", "q1\tlibrary\t1", "q2\terlang\t1", "q3\tleave\t0"]
     (root / "qrels" / "test.tsv").write_text("\n".join(judged) + "\n")
     return root
+
+
+def asked(score: float | None, *, right: bool = True, on_topic: bool = True, name: str = "") -> Asked:
+    """Return a question that was asked."""
+    return Asked(
+        query_id=name or f"{on_topic}{right}{score}",
+        question=f"Question {name}?",
+        on_topic=on_topic,
+        score=score,
+        right=right and on_topic,
+        reranker="" if score is None else "mine",
+        documents=("a", "b"),
+    )
+
+
+def crowd(count: int = 200, seed: int = 0) -> list[Asked]:
+    """Return questions around 0.5 on topic, of which low ones have wrong evidence, and as many off topic."""
+    draw = random.Random(seed)
+    found = []
+    for number in range(count):
+        score = draw.gauss(0.5, 0.1)
+        found.append(asked(score, right=score + draw.gauss(0, 0.1) > 0.4, name=f"on{number}"))
+        found.append(asked(draw.gauss(0.15, 0.06), on_topic=False, name=f"off{number}"))
+    return found

@@ -10,7 +10,7 @@ from refdesk.embedding.windows import text_windows
 from refdesk.errors import MissingExtra, ModelError
 from refdesk.models.folder import read_folder
 from refdesk.models.graphs import graph_file
-from refdesk.reranking.cross_encoder import OnnxPairModel, logit, longest_pair, open_cross_encoder
+from refdesk.reranking.cross_encoder import OnnxPairModel, logit, open_cross_encoder
 from refdesk.testing.models import write_tiny_model
 from refdesk.testing.rerankers import QUESTION, check_reranker, sample_hits
 
@@ -59,18 +59,6 @@ async def test_a_long_chunk_scores_as_its_best_window(folder: Path, tmp_path: Pa
     assert [scores[window] for window in windows] == pytest.approx(alone)
     assert len(set(alone)) == len(windows)
     assert scores[long] == max(alone)
-
-
-def test_the_length_of_a_pair_is_the_least_that_the_folder_names(tmp_path: Path) -> None:
-    assert longest_pair(tmp_path) == 512
-    (tmp_path / "config.json").write_text(json.dumps({"max_position_embeddings": 300}))
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": int(1e30)}))
-    assert longest_pair(tmp_path) == 300
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 128}))
-    assert longest_pair(tmp_path) == 128
-    (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ModelError, match="JSON"):
-        longest_pair(tmp_path)
 
 
 def test_two_labels_give_the_lead_of_the_second() -> None:

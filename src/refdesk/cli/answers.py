@@ -7,7 +7,7 @@ from refdesk.cli.session import Session
 from refdesk.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from refdesk.context import Answer, Citation
+    from refdesk.context import Answer, Citation, Claim, EvidenceSpan
 
 QUOTE = 300
 """Characters of a quote that are shown; JSON has all of it."""
@@ -21,15 +21,21 @@ def show_answer(session: Session, answer: "Answer") -> None:
 
 def show_sources(session: Session, answer: "Answer") -> None:
     """Print what follows the text: sources with quotes on stdout, how far to trust it on stderr."""
-    marker = 0
-    for citation in answer.citations:
-        if citation.marker != marker:
-            say(session.out)
-            say(session.out, source_line(citation), "bold")
-        marker = citation.marker
-        say(session.out, f"“{one_line(citation.quote, QUOTE)}”", indent=4)
+    show_citations(session, answer.citations)
     for note in notes(answer):
         session.note(note)
+
+
+def show_citations(session: Session, citations: "Iterable[Citation]") -> None:
+    """Print where citations lead, each place once, with what they quote."""
+    shown = ""
+    for citation in citations:
+        if (line := source_line(citation)) != shown:
+            say(session.out)
+            say(session.out, line, "bold")
+        shown = line
+        support = f" ({citation.support})" if citation.support != "unchecked" else ""
+        say(session.out, f"“{one_line(citation.quote, QUOTE)}”{support}", indent=4)
 
 
 def source_line(citation: "Citation") -> str:
@@ -44,4 +50,23 @@ def notes(answer: "Answer") -> Iterable[str]:
         yield f"no answer [{answer.refusal}]"
     elif answer.zone == "weak":
         yield "note: the sources support this only weakly."
+    for claim in answer.grounding.claims if answer.grounding else ():
+        yield from doubts(claim, answer)
     yield from (f"warning: {warning}" for warning in answer.warnings)
+
+
+def doubts(claim: "Claim", answer: "Answer") -> Iterable[str]:
+    """Return what is wrong with a statement of an answer, and with its markers."""
+    said, source = f"“{one_line(claim.text, QUOTE)}”", claim.source
+    if claim.support == "unsupported":
+        yield f"not in the sources: {said}"
+    elif claim.support == "contradicted":
+        yield f"the sources say otherwise: {said}" + (f" — {_quoted(source, answer)}" if source else "")
+    elif claim.misattributed and source:
+        markers = "".join(f"[{number}]" for number in claim.misattributed)
+        yield f"{markers} does not say this: {said} — {_quoted(source, answer)}"
+
+
+def _quoted(source: "EvidenceSpan", answer: "Answer") -> str:
+    titles = {one.number: one.hit.title for one in answer.evidence}
+    return f"{one_line(titles.get(source.number, ''), QUOTE)}: “{one_line(source.quote, QUOTE)}”"

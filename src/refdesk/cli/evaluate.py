@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from refdesk.cli import calibrate, faithfulness
 from refdesk.cli.progress import counting, ingest_progress
 from refdesk.cli.session import Session, command
 from refdesk.cli.tables import table
@@ -43,6 +44,9 @@ def add_to(app: typer.Typer) -> None:
     """Add the command group."""
     group = typer.Typer(help="Measure quality on data sets with known answers.")
     command(group, "retrieval")(retrieval)
+    command(group, "calibrate")(calibrate.calibrate)
+    command(group, "zones")(calibrate.zones)
+    command(group, "grounding")(faithfulness.grounding)
     app.add_typer(group, name="eval")
 
 

@@ -11,21 +11,22 @@ from math import isfinite
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TextIO
 
-from refdesk.context import Answer, Context
+from refdesk.context import Answer, Citation, Context
 from refdesk.documents import Hit
+from refdesk.errors import InputError
 
 if TYPE_CHECKING:
     from refdesk.retrieval import Results
 
-UNSAFE = re.compile(r"[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
 def write_json(value: object, stream: TextIO | None = None, *, indent: int | None = 2) -> None:
-    """Write one JSON document and a newline. Control characters are escaped, so it is safe to show."""
+    """Write one JSON document and a newline. What steers or hides text is escaped, so it is safe to show."""
     stream = stream or sys.stdout
     unicode = (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
     text = json.dumps(plain(value), ensure_ascii=not unicode, indent=indent, allow_nan=False)
-    stream.write(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n")
+    stream.write(UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n")
 
 
 def plain(value: Any) -> Any:
@@ -58,12 +59,43 @@ def _scalar(value: Any) -> Any:
 
 def answer_record(answer: Answer) -> dict[str, Any]:
     """Return what `ask --json` prints: the answer with its citations, without the evidence's texts."""
-    names = ("citations", "zone", "refusal", "warnings", "timings", "model")
+    names = (
+        "citations",
+        "number_by",
+        "grounding",
+        "zone",
+        "refusal",
+        "removed_markers",
+        "removed_links",
+        "warnings",
+        "timings",
+        "model",
+    )
     return {
         "question": answer.question,
         "answer": answer.text,
         **{name: plain(getattr(answer, name)) for name in names},
     }
+
+
+def answer_of(record: object) -> Answer:
+    """Return the answer that `ask --json` printed, with what its citations need. Errors: `InputError`."""
+    from pydantic import TypeAdapter, ValidationError
+
+    given = record if isinstance(record, Mapping) else {}
+    try:
+        citations = TypeAdapter(tuple[Citation, ...]).validate_python(given.get("citations"))
+        question, text = TypeAdapter(tuple[str, str]).validate_python(
+            (given.get("question"), given.get("answer"))
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(
+            f"This is no answer as `refdesk ask --json` prints it: {where or 'citations'}: {first['msg']}.",
+            remedy="Give it what `refdesk ask QUESTION --json` printed, whole.",
+        ) from None
+    return Answer(question=question, text=text, citations=citations)
 
 
 def run_record(context: Context) -> dict[str, Any]:

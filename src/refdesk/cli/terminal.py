@@ -14,11 +14,14 @@ SEQUENCES = re.compile(
 )
 BREAKS = re.compile(r"(?<=[\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uff60])")
 """Lines may end after white space and after wide characters."""
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u202a-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
+)
+"""With overrides of the direction, which make lines look like others, and tags, which nobody sees."""
 
 
 def clean(text: str) -> str:
-    """Drop escape sequences and control characters, except tabs and newlines."""
+    """Drop escape sequences and what steers or hides text, except tabs and newlines."""
     return CONTROLS.sub("", SEQUENCES.sub("", text.replace("\r\n", "\n")))
 
 

@@ -53,12 +53,13 @@ async def begin(
         question=question,
         history=tuple(_turn(one) for one in history),
         conversation=conversation,
-        collections=await _named(services, settings, collections),
+        collections=await named(services, settings, collections),
         filter=as_filter(filters),
     )
 
 
-async def _named(services: Services, settings: Settings, collections: Collections) -> tuple[str, ...]:
+async def named(services: Services, settings: Settings, collections: Collections) -> tuple[str, ...]:
+    """Return the collections that a call names: the settings' one for None, every one for `all`."""
     if collections == ALL:
         return tuple(one.name for one in await (await services.store()).collections())
     if collections is None:

@@ -11,10 +11,12 @@ from refdesk.conversations import Conversations
 from refdesk.desk.services import Services
 from refdesk.documents import Collection, Hit, Scope
 from refdesk.embedding import Embedder
+from refdesk.grounding import Grounder
 from refdesk.llm import LLM
 from refdesk.llm.names import llm_for
 from refdesk.pipeline import LLMValue
 from refdesk.reranking import Reranker
+from refdesk.reranking.thresholds import Thresholds
 from refdesk.settings import Settings
 from refdesk.stores import Reader
 from refdesk.stores.refusals import mismatch
@@ -64,6 +66,12 @@ class CallServices:
         named = {hit.chunk.collection for hit in hits}  # a searcher of the user's own may name others
         reader = await self.reader(sorted(named & known))
         return await self.desk.reranker(reader, name)
+
+    async def thresholds(self, reranker: str) -> Thresholds | None:
+        return await self.desk.thresholds(reranker)
+
+    async def grounder(self, name: str, llm: LLMValue = None) -> Grounder:
+        return await self.desk.grounder(name, self.llm(llm))
 
     def llm(self, value: LLMValue) -> LLM | None:
         chosen = next((one for one in (value, self.given, self.settings.llm) if one), None)

@@ -1,4 +1,4 @@
-"""The verbs of a desk that take a question: search, ask, stream, run, step, start."""
+"""The verbs of a desk that take a question: search, ask, stream, run, step, start, recheck."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -8,7 +8,8 @@ from typing import Any
 
 from refdesk.configuration import load_pipeline
 from refdesk.context import Answer, Context
-from refdesk.desk.asking import Call, Collections, History, answered, as_pipeline, as_step, begin
+from refdesk.desk.asking import Call, Collections, History, answered, as_pipeline, as_step, begin, named
+from refdesk.desk.rechecking import Recheck, recheck
 from refdesk.desk.services import Services
 from refdesk.desk.streams import told
 from refdesk.documents import Mode, Scope
@@ -201,6 +202,16 @@ class Questions:
             history=history,
             conversation=conversation,
         )
+
+    async def recheck(self, answer: Answer, *, collections: Collections = None) -> Recheck:
+        """Hold the citations of an answer that was kept against the library as it is now.
+
+        `collections` is a name, several, or `all`, and says what the one who reads it now may see: nothing of
+        other collections is shown. Text that changed is never put in the place of what was cited.
+        Errors: `InputError`, `NotFound` for an unknown collection.
+        """
+        scope = Scope(await named(self.services, self.settings, collections))
+        return await recheck(answer, await self.services.reader(scope), self.settings.links)
 
     async def _run(
         self,

@@ -18,13 +18,19 @@ from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.embedding.names import embedder_for
 from refdesk.errors import SettingsError
 from refdesk.events import IngestEvent, Sink
+from refdesk.grounding import Grounder
+from refdesk.grounding.named import LOCAL, grounder_for, part_of
 from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
 from refdesk.ingest.batch import Writer
+from refdesk.llm import LLM
 from refdesk.parsing import ParseLimits
 from refdesk.parsing.pool import ParserPool
 from refdesk.pipeline import Step
 from refdesk.reranking import Reranker
+from refdesk.reranking.calibration import FILE as CALIBRATION_FILE
+from refdesk.reranking.calibration import Calibration, read_calibration, thresholds_of
 from refdesk.reranking.names import reranker_for
+from refdesk.reranking.thresholds import Thresholds
 from refdesk.settings import Settings
 from refdesk.sources import Source
 from refdesk.stores import Reader, Store
@@ -113,6 +119,35 @@ class Services:
         """Reorder hits; without a reranker they keep their order. Errors: `ModelError`, `RemoteError`."""
         reranker = await self.reranker(reader)
         return tuple(hits) if reranker is None or not hits else await reranker.rerank(question, hits)
+
+    async def thresholds(self, reranker: str) -> Thresholds | None:
+        """Return what was measured for a reranker: the calibration file's, else what is shipped, else None.
+
+        The file is read each time, so that a running desk takes up a new one. Errors: `SettingsError`.
+        """
+        return thresholds_of(reranker, await anyio.to_thread.run_sync(self._calibration))
+
+    def _calibration(self) -> Calibration:
+        path = self.calibration_file
+        if not self.settings.calibration and not path.exists():
+            return {}
+        return read_calibration(path)
+
+    @property
+    def calibration_file(self) -> Path:
+        """The file that holds the limits of this desk's rerankers; it need not exist."""
+        return Path(self.settings.calibration or Path(self.settings.library) / CALIBRATION_FILE)
+
+    async def grounder(self, name: str, llm: LLM | None = None) -> Grounder:
+        """Return the named grounder; weights are loaded once. Errors: `InputError`, `ModelError`."""
+        cache = self._cache
+
+        async def load() -> Grounder:
+            embedder = await self.embedder() if name == LOCAL else None
+            return await anyio.to_thread.run_sync(lambda: grounder_for(name, embedder=embedder, cache=cache))
+
+        part = part_of(name)
+        return await self._once(f"grounder {part}", load) if part else grounder_for(name, llm=llm)
 
     async def extractive(self) -> Answerer:
         """Return the answerer that needs no language model."""

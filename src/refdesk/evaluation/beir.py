@@ -43,10 +43,13 @@ class Beir:
     """Judgements of documents that the corpus lacks; they count as relevant and cannot be found."""
 
 
-def read_beir(folder: str | PathLike[str], *, split: str = "test") -> Beir:
-    """Read a data set. Errors: `SourceError` with the file, the line and what is wrong."""
+def read_beir(folder: str | PathLike[str], *, split: str = "test", corpus: bool = True) -> Beir:
+    """Read a data set, with `corpus=False` without documents, for questions about what is in a library.
+
+    Errors: `SourceError` with the file, the line and what is wrong.
+    """
     root = Path(folder)
-    documents = _unique(root / CORPUS, _documents(root / CORPUS))
+    documents = _unique(root / CORPUS, _documents(root / CORPUS)) if corpus else {}
     queries = _unique(root / QUERIES, _queries(root / QUERIES))
     path = _split_file(root, split)
     judgements = _judgements(path)
@@ -54,15 +57,30 @@ def read_beir(folder: str | PathLike[str], *, split: str = "test") -> Beir:
         if query not in queries:
             raise SourceError(f"{path} judges query {query!r}, which {QUERIES} lacks.")
     return Beir(
-        name=_name(root.resolve()),
+        name=data_name(root),
         split=split,
         documents=tuple(documents.values()),
         queries={query: queries[query] for query in judgements},
         judgements=judgements,
         unknown_documents=sum(
             document not in documents for grades in judgements.values() for document in grades
-        ),
+        )
+        if corpus
+        else 0,
     )
+
+
+def read_queries(source: str | PathLike[str]) -> Mapping[str, str]:
+    """Read questions by id: of a data set's folder, of a JSON lines file, or of a text with one a line.
+
+    Errors: `SourceError`.
+    """
+    path = Path(source)
+    if path.is_dir():
+        path = path / QUERIES
+    if path.suffix == ".jsonl":
+        return _unique(path, _queries(path))
+    return _unique(path, ((number, str(number), line.strip()) for number, line in _lines(path)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +106,9 @@ class Corpus:
         return source_id in {one.document_id for one in self.data.documents}
 
 
-def _name(root: Path) -> str:
+def data_name(folder: str | PathLike[str]) -> str:
     """Name a data set by its folder, and where that only names the layout, by the one around it."""
+    root = Path(folder).resolve()
     return f"{root.parent.name}-{root.name}" if root.name == "beir" else root.name
 
 

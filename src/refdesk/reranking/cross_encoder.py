@@ -5,7 +5,6 @@ classifier that our exporter knows, and any other on the package sentence-transf
 of any size, higher is better; 0 is where a trained model is undecided.
 """
 
-import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -23,13 +22,11 @@ from refdesk.errors import ModelError
 from refdesk.models.cache import default_cache
 from refdesk.models.folder import exportable, read_folder
 from refdesk.models.graphs import Precision, graph_file
+from refdesk.models.pairs import graph_in, longest_pair, read_object
 from refdesk.plugins import load_extra
 from refdesk.reranking.ordering import hit_text, ordered
 from refdesk.reranking.pairs import windowed
 
-GRAPHS = ("model.onnx", "onnx/model.onnx")
-MAX_LENGTH = 512
-"""Tokens of a pair where the folder does not say."""
 PROBE = "a"
 
 
@@ -79,7 +76,7 @@ def open_cross_encoder(
     """Open a folder. Blocks while weights are loaded or exported. Errors: `ModelError`, `MissingExtra`."""
     if not folder.is_dir():
         raise ModelError(f"There is no reranker folder {str(folder)!r}.", remedy="Give a local folder.")
-    graph = next((folder / name for name in GRAPHS if (folder / name).is_file()), None)
+    graph = graph_in(folder)
     if graph is not None:
         return CrossEncoder(OnnxPairModel(graph, folder, longest_pair(folder)), folder.name)
     if not (folder / "config.json").is_file():
@@ -102,7 +99,7 @@ class OnnxPairModel:
         self._session = open_session(graph)
         self._inputs = {one.name for one in self._session.get_inputs()}
         self._max_length = max_length
-        self._types = _number(folder / "config.json", "type_vocab_size") != 1
+        self._types = read_object(folder / "config.json").get("type_vocab_size") != 1
         probe = self._tokenizer.encode(PROBE, PROBE)
         self._special = sum(probe.special_tokens_mask)
 
@@ -159,24 +156,3 @@ def logit(row: Any) -> float:
     if not np.isfinite(value):
         raise ModelError("The reranker gave a score that is no number.", remedy="Check its weights.")
     return value
-
-
-def longest_pair(folder: Path) -> int:
-    """Return the tokens of a pair: what the tokenizer was made for, within the model's table of positions."""
-    lengths = [
-        _number(folder / "sentence_bert_config.json", "max_seq_length"),
-        _number(folder / "tokenizer_config.json", "model_max_length"),
-        _number(folder / "config.json", "max_position_embeddings"),
-    ]
-    known = [length for length in lengths if length]
-    return min(known) if known else MAX_LENGTH
-
-
-def _number(file: Path, key: str) -> int | None:
-    if not file.is_file():
-        return None
-    try:
-        value = json.loads(file.read_text("utf-8")).get(key)
-    except (OSError, ValueError, AttributeError) as error:
-        raise ModelError(f"The file {str(file)!r} cannot be read as JSON: {error}.") from error
-    return int(value) if isinstance(value, int | float) and 0 < value < 1e6 else None

@@ -4,7 +4,7 @@ Each token of the question looks for its most similar token in the chunk. Two sc
 
 - `rerank_score`, 0 to 1: the mean over the question's tokens of that cosine, squared. It depends on question
   and chunk alone, so thresholds can be set on it. With MiniLM, questions that a collection says nothing about
-  stay below 0.2, and questions that it answers mostly exceed 0.35 (`benchmarks/fit_reranker.py`).
+  stay below 0.2, and questions that it answers mostly exceed 0.35 (`refdesk eval zones`).
 - `fused_score`, which orders the hits: cosine, BM25 and late interaction, each standardised over the hits and
   weighted. Here a token of the question counts the less, the better all hits match it, as with words that
   are everywhere.

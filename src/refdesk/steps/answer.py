@@ -16,15 +16,17 @@ from refdesk.answering.own import own_answer
 from refdesk.answering.refusing import refusal
 from refdesk.answering.rules import house_rules
 from refdesk.context import Answer as Answered
-from refdesk.context import Context, Evidence, Measure, Turn
+from refdesk.context import Context, Evidence, Measure, NumberBy, Turn
 from refdesk.documents import Hit
 from refdesk.errors import LLMError
 from refdesk.events import AnswerEvent, Done, Token
 from refdesk.evidence import number_hits
+from refdesk.grounding.named import JUDGE
 from refdesk.llm import LLM, Message, Options
 from refdesk.pipeline import Kind, LLMValue, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
+from refdesk.steps.checking import Check, GrounderValue
 from refdesk.steps.correcting import Corrector
 from refdesk.steps.window import room
 
@@ -45,9 +47,10 @@ class Answer(Step):
     A language model writes where the run or the step has one, else the best sentences are quoted. Where a
     search found nothing, and in the zone `none`, the answer is a refusal and nobody is asked, also no
     answerer of your own. Where retrieval was skipped a model answers from what it knows. With `self_correct`
-    a draft is judged against the evidence and written anew until it holds, or `max_corrections` is reached;
-    where it cannot be judged it stays, with a warning. Earlier turns and evidence that the model's window has
-    no room for are left out, with a warning.
+    a draft is checked by `grounder` and written anew until no statement is unsupported or contradicted, or
+    `max_corrections` is reached; where it cannot be checked it stays, with a warning. The last grounding is
+    the answer's. Earlier turns and evidence that the model's window has no room for are left out, with a
+    warning.
     """
 
     kind: ClassVar[Kind] = "answer_generator"
@@ -66,7 +69,7 @@ class Answer(Step):
             "verdict",
         }
     )
-    writes: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "corrections"})
+    writes: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "corrections", "grounding"})
     worker: ClassVar[str] = "answerer"
     method: ClassVar[str] = "answer"
     leaves: ClassVar[str] = "No answer, or the one of an earlier step."
@@ -85,9 +88,13 @@ class Answer(Step):
     budget: Annotated[int, Field(ge=100)] | None = None
     """Tokens of evidence that a model is shown, else what `llm_window` and `llm_output` leave."""
     self_correct: bool = False
-    """Judge the draft against the evidence, and write it anew where it does not hold."""
+    """Check the draft against the evidence, and write it anew where it does not hold."""
+    grounder: GrounderValue = JUDGE
+    """What checks it, as in `ground`: by default the model itself, one request for each draft."""
     max_corrections: Annotated[int, Field(ge=0, le=10)] = 2
     """How often it is written anew."""
+    number_by: NumberBy | None = None
+    """What citations share a number: those of a `chunk` or of a `document`, else the setting `number_by`."""
     instructions: str = ""
     """Rules of the house for a model: who answers, in which tone."""
     language: str = ""
@@ -107,6 +114,7 @@ class Answer(Step):
         for name in ("self_correct", "extractive_on_failure"):
             if getattr(self, name) and self.answerer is not None:
                 yield f"`{name}` is for what a model writes, and it has an answerer of its own.", LEAVE_OUT
+        yield from self._check.problems()
         if self.prompt is not None and self.answerer is not None:
             yield "Its answerer of its own is not told its `prompt`.", LEAVE_OUT
 
@@ -123,16 +131,23 @@ class Answer(Step):
         new = _with(context, replace(answer, question=context.question), evidence)
         if correcting and llm is not None and answer.refusal is None and answer.model == llm.name:
             answerer = self._generated(context, llm, run)
-            new = await Corrector(answerer, self.llm, self.max_corrections).corrected(new, run)
+            corrector = Corrector(answerer, self._check, self.llm, self.max_corrections)
+            new = await corrector.corrected(new, run)
         assert new.answer is not None
         run.measure(
             evidence=len(new.evidence),
             citations=len(new.answer.citations),
             corrections=len(new.corrections),
+            removed_markers=new.answer.removed_markers,
+            removed_links=new.answer.removed_links,
             refusal=new.answer.refusal,
             model=new.answer.model,
         )
         return new
+
+    @property
+    def _check(self) -> Check:
+        return Check(self.grounder, self.llm, self.label)
 
     def _evidence(self, context: Context, run: Run) -> tuple[Evidence, ...]:
         if context.skip_retrieval:
@@ -157,7 +172,9 @@ class Answer(Step):
             if begun or llm is None or not self.extractive_on_failure or not evidence:
                 raise
             run.warn(f"The model failed, so the documents are quoted: {error}")
-        quoting = (await run.services.extractive()).stream(context.standalone, evidence)
+        quoting = (await run.services.extractive()).stream(
+            context.standalone, evidence, number_by=self._number_by(run)
+        )
         async with aclosing(quoting) as events:
             async for event in events:
                 yield event
@@ -166,17 +183,22 @@ class Answer(Step):
         self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Return the events of whatever answers in this case."""
-        question, zone = context.question, context.zone
+        question, zone, number_by = context.question, context.zone, self._number_by(run)
         if reason := self._refused(context, evidence, llm):
             return refusal(question, reason, evidence, "own" if self.answerer is not None else _name(llm))
         if self.answerer is not None:
             returned = await self.work(question, tuple(item.hit for item in evidence))
-            return own_answer(question, returned, evidence, zone=zone, step=self.label)
+            return own_answer(question, returned, evidence, zone=zone, step=self.label, number_by=number_by)
         if llm is None:
-            return (await run.services.extractive()).stream(context.standalone, evidence, zone=zone)
+            extractive = await run.services.extractive()
+            return extractive.stream(context.standalone, evidence, zone=zone, number_by=number_by)
         if context.skip_retrieval:
             return self._freely(context, llm, run).stream(question)
-        return self._generated(context, llm, run).stream(question, evidence, zone=zone)
+        answerer = self._generated(context, llm, run)
+        return answerer.stream(question, evidence, zone=zone, number_by=number_by)
+
+    def _number_by(self, run: Run) -> NumberBy:
+        return self.number_by or run.services.settings.number_by
 
     def _refused(self, context: Context, evidence: Sequence[Evidence], llm: LLM | None) -> str:
         """Say why nobody is asked, empty where somebody is."""
@@ -189,14 +211,15 @@ class Answer(Step):
     def _freely(self, context: Context, llm: LLM, run: Run) -> FreeAnswerer:
         return FreeAnswerer(
             llm=llm,
-            instructions=self._instructions(context),
+            instructions=self._instructions(),
             history=self._before(context, run),
+            rejected=_rejected(context),
             messages=messages_of(self.prompt, question=context.question, hits=()) if self.prompt else (),
             options=self._options(run),
         )
 
     def _generated(self, context: Context, llm: LLM, run: Run) -> GeneratedAnswerer:
-        before, house = self._before(context, run), self._instructions(context)
+        before, house = self._before(context, run), self._instructions()
         said = (context.question, house, *(turn.text for turn in before))
         own = partial(_own_prompt, self.prompt, context.question) if self.prompt else None
         return GeneratedAnswerer(
@@ -205,6 +228,7 @@ class Answer(Step):
             instructions=house,
             history=before,
             notes="" if own else context.distilled,
+            rejected=_rejected(context),
             own_prompt=own,
             options=self._options(run),
         )
@@ -227,21 +251,21 @@ class Answer(Step):
         output = self.max_tokens or run.services.settings.llm_output
         return Options(max_tokens=output, temperature=self.temperature)
 
-    def _instructions(self, context: Context) -> str:
-        verdict = context.verdict
-        rejected = verdict.reason if verdict is not None and verdict.decision == "reject" else ""
-        return house_rules(
-            self.instructions,
-            language=self.language,
-            plain_language=self.plain_language,
-            rejected=rejected,
-        )
+    def _instructions(self) -> str:
+        return house_rules(self.instructions, language=self.language, plain_language=self.plain_language)
 
 
 def _with(context: Context, answer: Answered, evidence: tuple[Evidence, ...]) -> Context:
     """Put an answer into a context, with the evidence that it was written from."""
     used = answer.evidence or evidence
-    return context.evolve(answer=replace(answer, evidence=used), evidence=used)
+    answer = replace(answer, evidence=used)
+    return context.evolve(answer=answer, evidence=used, grounding=answer.grounding)
+
+
+def _rejected(context: Context) -> str:
+    """Return why a review rejected an earlier answer, empty where none did."""
+    verdict = context.verdict
+    return verdict.reason if verdict is not None and verdict.decision == "reject" else ""
 
 
 def _own_prompt(prompt: Prompt, question: str, hits: tuple[Hit, ...]) -> tuple[Message, ...]:

@@ -9,6 +9,7 @@ from refdesk.documents import Hit
 from refdesk.errors import StepError
 from refdesk.pipeline import Kind, OnError, Run, Step
 from refdesk.pipeline.workers import WorkerOption
+from refdesk.reranking.thresholds import Thresholds, completed
 
 
 class Assessor(Protocol):
@@ -19,33 +20,30 @@ class Assessor(Protocol):
 
 AssessFunction = Callable[[str, Sequence[Hit]], Any]
 
-ABSTAIN_BELOW, WEAK_BELOW = 0.20, 0.35
-"""Limits for `maxsim`, measured with the default embedder."""
-HIGHEST = 1.0 + 1e-3
-"""Score that `maxsim` does not exceed, but for rounding."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Assess(Step):
     """Set the zone by the best reranker score: `none` lets `answer` refuse, `weak` lets it say so.
 
-    The limits are on the reranker's own scale; the defaults are for `maxsim`, 0 to 1. Without any score, or
-    with one outside that scale and the default limits, the zone is unknown, with a warning. Without any hit
-    it is `none`.
+    Limits are on a reranker's own scale and belong to it: they come from the options, else the calibration
+    file, else what is shipped for the default reranker. Without a score, or without limits for what gave it,
+    the zone is unknown, with a warning. Without any hit it is `none`.
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
-    reads: ClassVar[frozenset[str]] = frozenset({"question", "standalone", "hits", "skip_retrieval"})
+    reads: ClassVar[frozenset[str]] = frozenset(
+        {"question", "standalone", "hits", "reranker", "skip_retrieval"}
+    )
     writes: ClassVar[frozenset[str]] = frozenset({"zone"})
     after: ClassVar[tuple[Kind, ...]] = ("retriever", "memory")
     worker: ClassVar[str] = "assessor"
     method: ClassVar[str] = "assess"
     leaves: ClassVar[str] = "The zone as it was, which is `unknown`."
 
-    abstain_below: float = ABSTAIN_BELOW
-    """Best score under which the zone is `none`."""
-    weak_below: float = WEAK_BELOW
-    """Best score under which it is `weak`."""
+    abstain_below: float | None = None
+    """Best score under which the zone is `none`, else what was measured for the reranker."""
+    weak_below: float | None = None
+    """Best score under which it is `weak`, else what was measured."""
     assessor: Annotated[
         Assessor | type[Assessor] | tuple[Any, Mapping[str, Any]] | AssessFunction | None,
         WorkerOption("assess"),
@@ -54,10 +52,10 @@ class Assess(Step):
     on_error: OnError = "continue"
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        limits = (self.abstain_below, self.weak_below)
-        if any(limit != limit for limit in limits):
+        low, high = self.abstain_below, self.weak_below
+        if low != low or high != high:
             yield "One of its limits is not a number.", "Give a score."
-        elif all(isinstance(limit, int | float) for limit in limits) and limits[0] > limits[1]:
+        elif isinstance(low, int | float) and isinstance(high, int | float) and low > high:
             yield "Its `abstain_below` is above `weak_below`.", "Swap them."
 
     def skips(self, context: Context) -> str:
@@ -71,23 +69,32 @@ class Assess(Step):
         elif self.assessor is not None:
             zone = _zone(await self.work(context.standalone, hits), self)
         else:
-            zone = self._by_score(scores, run)
-        run.measure(zone=zone, best_score=max(scores, default=None))
+            zone = await self._by_score(scores, context.reranker, run)
+        run.measure(zone=zone, best_score=max(scores, default=None), reranker=context.reranker)
         return context.evolve(zone=zone)
 
-    def _by_score(self, scores: Sequence[float], run: Run) -> Zone:
+    async def _by_score(self, scores: Sequence[float], reranker: str, run: Run) -> Zone:
         if not scores:
-            run.warn("The hits have no reranker score, so how far they support an answer is unknown.")
+            run.warn(f"The hits have no reranker score{UNKNOWN} {NO_SCORES}")
             return "unknown"
-        best = max(scores)
-        defaults = (self.abstain_below, self.weak_below) == (ABSTAIN_BELOW, WEAK_BELOW)
-        if defaults and (best > HIGHEST or min(scores) < 0):
-            run.warn(
-                f"The default limits are for scores from 0 to 1, and the best is {best:g}, so how far the "
-                "hits support an answer is unknown. Set `abstain_below` and `weak_below` for this reranker."
-            )
+        limits = await self._limits(reranker, run)
+        if limits is None:
+            named = f"the reranker {reranker!r}" if reranker else "what scored the hits"
+            run.warn(f"No limits are known for {named}{UNKNOWN} {NO_LIMITS}")
             return "unknown"
-        return "none" if best < self.abstain_below else "weak" if best < self.weak_below else "ok"
+        return limits.zone(max(scores))
+
+    async def _limits(self, reranker: str, run: Run) -> Thresholds | None:
+        """Return the options' limits, completed by those of the reranker."""
+        own = (self.abstain_below, self.weak_below)
+        wanted = bool(reranker) and None in own
+        known = await run.services.thresholds(reranker) if wanted else None
+        return completed(known, *own)
+
+
+UNKNOWN = ", so how far the hits support an answer is unknown."
+NO_SCORES = "Name a reranker, and put `rerank` before this step."
+NO_LIMITS = "Measure them with `refdesk eval calibrate`, or set `abstain_below` and `weak_below`."
 
 
 def _zone(returned: Any, step: Step) -> Zone:

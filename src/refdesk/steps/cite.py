@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Protocol
 
 from refdesk.citations.build import link_to
+from refdesk.citations.templates import source_of
 from refdesk.context import Answer, Citation, Context, Evidence
 from refdesk.documents import Document, Hit, page_at
 from refdesk.errors import NotFound, StepError
@@ -89,7 +90,9 @@ class Cite(Step):
             return None
         pages = document.pages if document is not None else ()
         page = page_at(pages, citation.start) or citation.page
-        return replace(citation, page=page, url=link_to(hit, page), title=hit.title, source_id=hit.source_id)
+        template = run.services.settings.links.get(citation.collection, "")
+        url = link_to(source_of(hit), page, template)
+        return replace(citation, page=page, url=url, title=hit.title, source_id=hit.source_id)
 
 
 async def _document(citation: Citation, run: Run) -> Document | None:

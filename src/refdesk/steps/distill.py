@@ -11,7 +11,7 @@ from pydantic import Field
 from refdesk.context import Context
 from refdesk.documents import Chunk, Hit
 from refdesk.errors import StepError
-from refdesk.evidence import evidence_block, neutralise, number_hits
+from refdesk.evidence import evidence_block, neutralise_notes, number_hits
 from refdesk.llm import Message
 from refdesk.llm.replies import without_thoughts
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
@@ -159,8 +159,7 @@ def with_markers(notes: str, read: Collection[int]) -> str:
         meant = len(found[1]) == 2 or all(number in read for number in numbers)
         return "".join(f"[[{number}]]" for number in numbers) if meant else found[0]
 
-    parts = _MARKER.split(_LOOSE.sub(doubled, notes))
-    return "".join(part if _MARKER.fullmatch(part) else neutralise(part) for part in parts)
+    return neutralise_notes(_LOOSE.sub(doubled, notes))
 
 
 def _part_of(part: Chunk, whole: Chunk) -> bool:

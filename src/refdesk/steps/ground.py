@@ -1,73 +1,48 @@
 """`ground`: how far the evidence holds the answer."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from numbers import Real
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, ClassVar
 
-from refdesk.context import Context, Grounding
-from refdesk.documents import Hit
-from refdesk.errors import StepError
-from refdesk.grounding import unchecked
-from refdesk.grounding.judged import JudgedGrounder
-from refdesk.grounding.lexical import LexicalGrounder
+from refdesk.context import Answer, Citation, Context, Measure, Support
+from refdesk.grounding.named import JUDGE, LEXICAL
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
-from refdesk.pipeline.workers import ModelOption, WorkerOption
+from refdesk.pipeline.workers import ModelOption
+from refdesk.steps.checking import Check, GrounderValue
 
-LEXICAL, JUDGE = "lexical", "judge"
-NAMED = (LEXICAL, JUDGE)
-
-
-class Grounder(Protocol):
-    """Judge an answer's text by hits: a `Grounding`, or a score from 0 to 1."""
-
-    def ground(
-        self, answer: str, hits: Sequence[Hit]
-    ) -> Grounding | float | Awaitable[Grounding | float]: ...
-
-
-GroundFunction = Callable[[str, Sequence[Hit]], Any]
+LEVELS: tuple[Support, ...] = ("supported", "partial", "unsupported", "contradicted", "unchecked")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ground(Step):
-    """Check which parts of the answer the evidence holds.
+    """Check which statements of the answer the evidence holds, and which citations are right.
 
-    A refusal and an answer without evidence are not checked: that is a score of None, never a good one.
+    A refusal and an answer without evidence are not checked: that is a score of None, never a good one. What
+    the same grounder said of the same text in an earlier step is used again.
     """
 
     kind: ClassVar[Kind] = "grounding"
-    reads: ClassVar[frozenset[str]] = frozenset({"answer", "evidence"})
-    writes: ClassVar[frozenset[str]] = frozenset({"answer", "grounding"})
+    reads: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "citations"})
+    writes: ClassVar[frozenset[str]] = frozenset({"answer", "grounding", "citations"})
     after: ClassVar[tuple[Kind, ...]] = ("answer_generator",)
     worker: ClassVar[str] = "grounder"
     method: ClassVar[str] = "ground"
     leaves: ClassVar[str] = "No grounding: the answer was not checked."
 
-    grounder: Annotated[
-        str | Grounder | type[Grounder] | tuple[Any, Mapping[str, Any]] | GroundFunction,
-        WorkerOption("ground", names=True),
-    ] = LEXICAL
-    """`lexical`, `judge` for a language model, or an implementation of your own."""
+    grounder: GrounderValue = LEXICAL
+    """`lexical`, `judge` for a language model, `nli:FOLDER` for a classifier, or one of your own."""
     llm: Annotated[LLMValue, ModelOption()] = None
     """Another language model than the run's, for `judge`."""
     on_error: OnError = "continue"
 
     @property
     def needs_llm(self) -> bool:
-        return self.grounder == JUDGE and self.llm is None
+        return self._check.asks_llm and self.llm is None
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        if isinstance(self.grounder, str) and self.grounder not in NAMED:
-            near = get_close_matches(self.grounder, NAMED, 1)
-            hint = (
-                f"Did you mean {near[0]!r}?"
-                if near
-                else f"Known: {', '.join(NAMED)}, and names given as workers."
-            )
-            yield f"There is no grounder {self.grounder!r}.", hint
-        elif self.llm is not None and self.grounder != JUDGE:
+        yield from (wrong := tuple(self._check.problems()))
+        if not wrong and self.llm is not None and not self._check.asks_llm:
             yield f"Its `llm` is used by the grounder {JUDGE!r} alone.", f"Set `grounder` to {JUDGE!r}."
 
     def skips(self, context: Context) -> str:
@@ -75,45 +50,37 @@ class Ground(Step):
 
     async def __call__(self, context: Context, run: Run) -> Context:
         assert context.answer is not None
-        if context.answer.refusal is not None:
-            grounding = unchecked("the answer is a refusal", "")
-        else:
-            hits = tuple(item.hit for item in context.evidence)
-            grounding = await self._grounding(context.answer.text, hits, run)
-        run.measure(
-            score=grounding.score,
-            hallucinated_spans=len(grounding.hallucinated_spans),
-            faithful_spans=len(grounding.faithful_spans),
-        )
-        if grounding.reason:
-            run.measure(reason=grounding.reason)
-        return context.evolve(answer=replace(context.answer, grounding=grounding), grounding=grounding)
+        answer = await self._check.grounded(context.answer, context.evidence, run)
+        run.measure(**figures(answer))
+        citations = _supported(context.citations, answer)
+        return context.evolve(answer=answer, grounding=answer.grounding, citations=citations)
 
-    async def _grounding(self, text: str, hits: Sequence[Hit], run: Run) -> Grounding:
-        if self.grounder == LEXICAL:
-            return await LexicalGrounder().ground(text, hits)
-        if self.grounder == JUDGE:
-            return await JudgedGrounder(run.model(self.llm)).ground(text, hits)
-        return _checked(await self.work(text, hits), text, self)
+    @property
+    def _check(self) -> Check:
+        return Check(self.grounder, self.llm, self.label)
 
 
-def _checked(returned: Any, text: str, step: Step) -> Grounding:
-    """Return what an implementation returned. Errors: `StepError`, also for spans not in the text."""
-    if isinstance(returned, Real) and not isinstance(returned, bool) and 0 <= float(returned) <= 1:
-        return Grounding(score=float(returned), grounder="own")
-    if not isinstance(returned, Grounding):
-        raise _nonsense(f"{returned!r:.80}", step)
-    if returned.score is not None and not 0 <= returned.score <= 1:
-        raise _nonsense(f"the score {returned.score}", step)
-    for span in (*returned.faithful_spans, *returned.hallucinated_spans):
-        if not 0 <= span.start <= span.end <= len(text) or text[span.start : span.end] != span.text:
-            raise _nonsense(f"a span {span.start} to {span.end} that is not {span.text!r:.40}", step)
-    return returned if returned.grounder else replace(returned, grounder="own")
+def figures(answer: Answer) -> dict[str, Measure]:
+    """Return what a trace says of the grounding of an answer."""
+    grounding = answer.grounding
+    if grounding is None:
+        return {}
+    levels = Counter(one.support for one in grounding.claims)
+    found: dict[str, Measure] = {
+        "score": grounding.score,
+        "hallucinated_spans": len(grounding.hallucinated_spans),
+        "faithful_spans": len(grounding.faithful_spans),
+        "claims": len(grounding.claims),
+        **{level: levels[level] for level in LEVELS},
+        "misattributed": sum(bool(one.misattributed) for one in grounding.claims),
+        "suggested": sum(one.suggested is not None for one in grounding.claims),
+    }
+    return found | ({"reason": grounding.reason} if grounding.reason else {})
 
 
-def _nonsense(what: str, step: Step) -> StepError:
-    return StepError(
-        f"The grounder returned {what}; allowed are a Grounding and a score from 0 to 1.",
-        step=step.label,
-        remedy="Return None as the score of a Grounding where the answer could not be checked.",
+def _supported(citations: tuple[Citation, ...], answer: Answer) -> tuple[Citation, ...]:
+    """Return citations with the support that those of the answer have; they were checked by `cite`."""
+    levels = {replace(one, support="unchecked"): one.support for one in answer.citations}
+    return tuple(
+        replace(one, support=levels.get(replace(one, support="unchecked"), one.support)) for one in citations
     )

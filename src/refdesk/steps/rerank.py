@@ -45,7 +45,9 @@ class Rerank(Step):
 
     kind: ClassVar[Kind] = "context_optimizer"
     reads: ClassVar[frozenset[str]] = frozenset({"question", "standalone", "hits", "skip_retrieval"})
-    writes: ClassVar[frozenset[str]] = frozenset({"results", "evidence", "distilled", "rerank_scores"})
+    writes: ClassVar[frozenset[str]] = frozenset(
+        {"results", "evidence", "distilled", "rerank_scores", "reranker"}
+    )
     after: ClassVar[tuple[Kind, ...]] = ("retriever", "memory")
     worker: ClassVar[str] = "reranker"
     method: ClassVar[str] = "rerank"
@@ -93,24 +95,31 @@ class Rerank(Step):
     async def __call__(self, context: Context, run: Run) -> Context:
         hits = tuple(replace(hit, rerank_score=None) for hit in context.hits)
         depth = self.depth or run.services.settings.rerank_depth
-        ordered = await self._ordered(context.standalone, hits[:depth], run)
-        if ordered is None:
+        found = await self._ordered(context.standalone, hits[:depth], run)
+        if found is None:
             run.measure(reason="no reranker is configured")
             return context
+        name, ordered = found
         scores = {h.chunk.chunk_id: h.rerank_score for h in ordered if h.rerank_score is not None}
         kept = self._kept(ordered, hits[depth:], hits, run)
         best = max(scores.values(), default=None)
         run.measure(original=len(hits), kept=len(kept), dropped=len(hits) - len(kept), best_score=best)
         results = (Results(question=context.question, hits=numbered(kept)),)
-        return context.evolve(rerank_scores=scores).with_results(results)
+        return context.evolve(rerank_scores=scores, reranker=name).with_results(results)
 
-    async def _ordered(self, question: str, hits: Sequence[Hit], run: Run) -> tuple[Hit, ...] | None:
+    async def _ordered(
+        self, question: str, hits: Sequence[Hit], run: Run
+    ) -> tuple[str, tuple[Hit, ...]] | None:
+        """Return the name of the reranker and the hits in its order, None where there is no reranker."""
         if self.reranker == LLM_SCORES:
-            return await self._judged(question, hits, run)
+            own = ", own prompt" if self.prompt is not None else ""
+            return f"llm({run.model(self.llm).name}{own})", await self._judged(question, hits, run)
         if self.reranker is not None and not isinstance(self.reranker, str):
-            return ordered_by(await self.work(question, hits), hits, self)
+            return worker_name(self.reranker), ordered_by(await self.work(question, hits), hits, self)
         reranker = await run.services.reranker(hits, self.reranker or "")
-        return None if reranker is None else ordered_by(await reranker.rerank(question, hits), hits, self)
+        if reranker is None:
+            return None
+        return reranker.name, ordered_by(await reranker.rerank(question, hits), hits, self)
 
     async def _judged(self, question: str, hits: Sequence[Hit], run: Run) -> tuple[Hit, ...]:
         if self.prompt is not None:
@@ -141,6 +150,14 @@ class Rerank(Step):
         dropped = {hit.chunk.chunk_id: hit for hit in (*ordered, *hits)}
         spare = [hit for name, hit in dropped.items() if name not in names]
         return (*kept, *spare[: max(0, self.keep_at_least - len(kept))])
+
+
+def worker_name(worker: Any) -> str:
+    """Name an implementation of one's own, by its `name` where it has one; options are a part of the name."""
+    target, options = worker if isinstance(worker, tuple) else (worker, {})
+    own = getattr(target, "name", None)
+    name = own if isinstance(own, str) and own else getattr(target, "__qualname__", type(target).__qualname__)
+    return f"{name}({', '.join(f'{key}={value!r}' for key, value in options.items())})" if options else name
 
 
 def by_score(hits: Sequence[Hit]) -> tuple[Hit, ...]:
