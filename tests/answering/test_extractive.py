@@ -9,9 +9,10 @@ import pytest
 
 from refdesk.answering import Answerer
 from refdesk.answering.choosing import choose
-from refdesk.answering.extractive import WEAK_LEAD, ExtractiveAnswerer
+from refdesk.answering.extractive import ExtractiveAnswerer
 from refdesk.answering.ranking import Candidate, Ranking, SentenceRanker
 from refdesk.answering.relevance import LETTERS, TOKENS, VECTORS
+from refdesk.citations.leads import WEAK_LEAD
 from refdesk.citations.sentences import Span
 from refdesk.context import Answer, Evidence
 from refdesk.documents import Document

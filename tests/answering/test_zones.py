@@ -6,9 +6,10 @@ from contextlib import aclosing
 import pytest
 
 from refdesk.answering import Answerer
-from refdesk.answering.extractive import WEAK_LEAD, ExtractiveAnswerer
+from refdesk.answering.extractive import ExtractiveAnswerer
 from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.answering.writing import ABSTENTION
+from refdesk.citations.leads import WEAK_LEAD
 from refdesk.context import Answer, Evidence, Zone
 from refdesk.events import Done
 from refdesk.testing import HashingEmbedder

@@ -32,6 +32,21 @@ def test_numbers_of_evidence_take_the_place_of_markers() -> None:
     assert marked("[1][2]", ANSWER, EVIDENCE) == "[[3]][[1]]"
 
 
+def test_a_marker_of_several_chunks_names_them_all() -> None:
+    citations = tuple(cite(marker, hit(name), Span(0, 1)) for marker, name in ((1, "c"), (1, "a"), (1, "c")))
+    answer = Answer(question="?", text="Both [1].", citations=citations)
+    assert marked(answer.text, answer, EVIDENCE) == "Both [[3]][[1]]."
+
+
+CODE = "`x[1]` and\n```py\ny[1]\n```\n[1]"
+
+
+def test_code_is_no_place_for_markers() -> None:
+    assert marked(CODE, ANSWER, EVIDENCE) == CODE.removesuffix("[1]") + "[[3]]"
+    assert unmarked(CODE) == CODE.removesuffix("\n[1]")
+    assert unmarked("```\nopen [1]") == "```\nopen [1]"
+
+
 def test_what_is_no_marker_of_the_answer_stays() -> None:
     for text in ("D [4].", "Gone [3].", "[[1]] and [[2]]", "[a]", "[12345]", ""):
         assert marked(text, ANSWER, EVIDENCE) == text

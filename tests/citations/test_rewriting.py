@@ -42,7 +42,7 @@ CODE = re.compile(r"(?<![`\\])(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 
 
 def rewrite(text: str, cuts: list[int] | None = None, evidence: int = 3) -> tuple[str, Rewriter]:
-    rewriter = Rewriter(frozenset(range(1, evidence + 1)), KNOWN)
+    rewriter = Rewriter({number: number for number in range(1, evidence + 1)}, KNOWN)
     edges = [0, *sorted({cut % (len(text) + 1) for cut in cuts or []}), len(text)]
     shown = [rewriter.feed(text[start:end]) for start, end in pairwise(edges)]
     return "".join([*shown, rewriter.finish()]), rewriter
@@ -88,7 +88,8 @@ def test_numbers_follow_first_appearance(text: str) -> None:
     seen = list(dict.fromkeys(place.marker for place in rewriter.places))
     assert seen == list(range(1, len(seen) + 1))
     assert len(set(rewriter.order)) == len(rewriter.order) == len(seen)
-    assert all(1 <= number <= 3 for number in rewriter.order)
+    assert set(rewriter.order) <= {1, 2, 3}
+    assert all(rewriter.order[place.marker - 1] == place.number for place in rewriter.places)
 
 
 @settings(max_examples=1000, deadline=None)
@@ -122,6 +123,21 @@ def test_nothing_is_left_to_click(text: str) -> None:
         ("`a[0]` and ``b`[1]`` [[1]]", "`a[0]` and ``b`[1]`` [1]", [1], 0),
         ("```py\nx[1]\n```\n[[1]]", "```py\nx[1]\n```\n[1]", [1], 0),
         ("那[[1]]数据[[2]]。", "那[1]数据[2]。", [1, 2], 0),
+        ("a ［１，３］ b 〔2〕 c ⟦1⟧", "a [1][2] b [3] c [1]", [1, 3, 2], 0),
+        ("a [[1–3]] b [2—3] c [1 to 2]", "a [1][2][3] b [2][3] c [1][2]", [1, 2, 3], 0),
+        ("a [1 and 3], b [2\u00a0; 1]", "a [1][2], b [3][1]", [1, 3, 2], 0),
+        (r"a \[\[2\]\], b \[1\].", "a [1], b [2].", [2, 1], 0),
+        ("a &#91;2&#93; b [&#x31;] c [&#50;]", "a [1] b [2] c [1]", [2, 1], 0),
+        ("a [\u200b2\u200b] b [*1*]", "a [1] b [2]", [2, 1], 0),
+        ("a 【2】, [0]. b [[0]] c [-2] d [[4-6]]", "a [1]. b c d", [2], 6),
+        ("a [[12345678901234567890]] b", "a b", [], 1),
+        (f"a [{'9' * 5000}] b [1-{'9' * 5000}]", "a b [1]", [1], 2),
+        (f"a [{'0' * 5000}1] b", "a b", [], 1),
+        ("`` x[1] ` y[[2]] `` [[1]]", "`` x[1] ` y[[2]] `` [1]", [1], 0),
+        ("~~~\nx[[1]]\n~~~\n[[1]]", "~~~\nx[[1]]\n~~~\n[1]", [1], 0),
+        ("1. so:\n   ```\n   a[1]\n   ```\n[[2]]", "1. so:\n   ```\n   a[1]\n   ```\n[1]", [2], 0),
+        ("```\r\nx[1]\r\n```\r\n[[1]]", "```\nx[1]\n```\n[1]", [1], 0),
+        ("AT&T, R&D &amp; x &", "AT&T, R&D &amp; x &", [], 0),
     ],
 )
 def test_markers(written: str, shown: str, order: list[int], removed: int) -> None:
@@ -139,9 +155,9 @@ def test_markers(written: str, shown: str, order: list[int], removed: int) -> No
         ("<a href='https://evil.example'>here</a>, <img src=x onerror=y>.", "here,.", 3),
         ("<script>alert(1)</script>", "alert(1)", 2),
         ("<https://evil.example> x", "x", 2),
-        ("see https://evil.example/a?b=c. And https://ok.example/a.", "see. And https://ok.example/a.", 1),
+        ("see https://evil.example/a?b=c. And https://ok.example/a.", "see. And `https://ok.example/a`.", 1),
         ("https://ok.example/a?x=secret", "", 1),
-        ("https://ok.example/a<b></b>?x=secret", "https://ok.example/a? x=secret", 2),
+        ("https://ok.example/a<b></b>?x=secret", "`https://ok.example/a`?x=secret", 2),
         ("www<b></b>.evil.example", "www. evil.example", 2),
         ("[label]: https://evil.example", "[label] :", 1),
         ("[label]: /path", "[label] : /path", 0),
@@ -152,6 +168,14 @@ def test_markers(written: str, shown: str, order: list[int], removed: int) -> No
         ("a ` b [x](u) ` c", "a ` b [x](u) ` c", 0),
         ("a ` b\n- [x](u) ` c", "a ` b\n- x ` c", 1),
         ("| `a | [x](u)` |", "| `a | x` |", 1),
+        ("```\r\n```\r\n[x](u)", "```\n```\nx", 1),
+        ("a\r[label]: /path", "a\n[label] : /path", 0),
+        ("<int>\n[x](u)", "< int>\nx", 1),
+        ("- a\n\n  ```\n  code\nend [x](u)", "- a\n\n  ```\n  code\nend x", 1),
+        ("`a`<b></b>```\n[x](u)", "`a` ```\nx", 3),
+        ("`[x](u)`<b>`", "`[x](u)` `", 1),
+        ("\\<b>`[x](u)`", "\\ `[x](u)`", 1),
+        ("see www.<b>evil.example", "see www. evil.example", 1),
     ],
 )
 def test_what_could_be_clicked(written: str, shown: str, removed: int) -> None:
@@ -159,7 +183,15 @@ def test_what_could_be_clicked(written: str, shown: str, removed: int) -> None:
     assert (text, rewriter.removed_links) == (shown, removed)
 
 
+def test_sources_that_count_as_the_same_share_a_marker() -> None:
+    rewriter = Rewriter({1: "a", 2: "b", 3: "a"})
+    assert rewriter.feed("x [[3]][[1]], y [[2]], z [[1]] [[3]]") + rewriter.finish() == "x [1], y [2], z [1]"
+    assert rewriter.order == ["a", "b"]
+    placed = [(place.start, place.marker, place.number) for place in rewriter.places]
+    assert placed == [(2, 1, 3), (2, 1, 1), (9, 2, 2), (16, 1, 1), (16, 1, 3)]
+
+
 def test_numbers_that_were_not_shown_are_removed() -> None:
-    rewriter = Rewriter(frozenset({1, 4}))
+    rewriter = Rewriter({1: 1, 4: 4})
     assert rewriter.feed("a [[2]] b [[4]].") + rewriter.finish() == "a b [1]."
     assert (rewriter.order, rewriter.removed_markers) == ([4], 1)

@@ -92,3 +92,8 @@ def test_spans_are_ordered_trimmed_and_inside(text: str) -> None:
         assert end <= span.start < span.end <= len(text)
         assert span.of(text) == span.of(text).strip()
         end = span.end
+
+
+def test_lone_surrogates_do_not_end_the_splitting() -> None:
+    text = "One \ud800 here. Two."
+    assert [span.of(text) for span in sentences(text)] == ["One \ud800 here.", "Two."]

@@ -48,14 +48,21 @@ def test_statements_are_what_stands_before_a_marker() -> None:
     places = [(9, 1), (38, 2), (41, 1), (50, 3), (65, 2)]
     assert [text[start : start + 3] for start, _ in places] == ["[1]", "[2]", "[1]", "[3]", "[2]"]
     assert statements(text, places) == {
-        1: "One fact Another fact, with more",
-        2: "Another fact, with more - an item",
-        3: "那是真的",
+        1: ("One fact", "Another fact, with more"),
+        2: ("Another fact, with more", "- an item"),
+        3: ("那是真的",),
     }
 
 
 def test_statements_in_scripts_without_spaces() -> None:
-    assert statements("这是一句。那是真的[1]。", [(9, 1)]) == {1: "那是真的"}
+    assert statements("这是一句。那是真的[1]。", [(9, 1)]) == {1: ("那是真的",)}
+
+
+def test_a_marker_that_nothing_stands_before_is_cited_for_what_follows() -> None:
+    assert statements("[1] says so. More.\n[2] says no.", [(0, 1), (19, 2)]) == {
+        1: ("says so.",),
+        2: ("says no.",),
+    }
 
 
 @settings(max_examples=200, deadline=None)

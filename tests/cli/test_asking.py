@@ -126,11 +126,17 @@ def test_markup_in_a_document_is_text(filled: Run) -> None:
 def test_a_trace_shows_every_step(filled: Run, llm: str) -> None:
     result = filled("ask", QUESTION, "--llm", llm, "--trace")
     lines = [line for line in result.stderr.splitlines() if line[:2] in ("├─", "└─")]
-    assert [line.split()[1] for line in lines] == ["search", "rerank", "answer", "cite"]
+    assert [line.split()[1] for line in lines] == ["search", "rerank", "answer", "cite", "ground"]
     assert all(" ms" in line for line in lines)
     assert "hits=" in lines[0]
     record = as_json(filled, "ask", QUESTION, "--llm", llm)
-    assert [step["path"] for step in record["trace"]] == [["search"], ["rerank"], ["answer"], ["cite"]]
+    assert [step["path"] for step in record["trace"]] == [
+        ["search"],
+        ["rerank"],
+        ["answer"],
+        ["cite"],
+        ["ground"],
+    ]
     assert record["usage"]["requests"] == 1
 
 

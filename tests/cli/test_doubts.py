@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import QUESTION, Run
 
-from refdesk.cli.answers import notes
+from refdesk.cli.answers import doubts
 from refdesk.cli.records import answer_record
 from refdesk.context import Answer, Claim, EvidenceSpan, Grounding
 from refdesk.evidence import number_hits
@@ -30,7 +30,7 @@ def said(text: str, **claim: Any) -> list[str]:
     one = Claim(text=text, start=0, end=len(text), **claim)
     answer = Answer(question="?", text=text, evidence=EVIDENCE, grounding=Grounding(score=0.5, claims=(one,)))
     assert answer_record(answer)["grounding"]["claims"][0]["support"] == one.support
-    return list(notes(answer))
+    return list(doubts(one, answer))
 
 
 @pytest.mark.parametrize(
@@ -72,4 +72,4 @@ def test_an_answer_that_was_checked(filled: Run, llm: str, tmp_path: Path) -> No
     assert claim["text"] == "Every employee has thirty days of leave a year [1]."
     assert claim["support"] in ("supported", "partial")
     assert claim["cited"] == [1]
-    assert "the sources" not in filled(*ask).stderr
+    assert "the sources" not in filled(*ask).stdout

@@ -15,7 +15,7 @@ from refdesk.errors import InputError, LimitReached, LLMError, NotFound, Pipelin
 from refdesk.events import Done, Event, RunFinished, StepFailed, StepFinished, Token
 from refdesk.llm import DEFAULTS, Message, Options
 from refdesk.pipeline import Step
-from refdesk.steps import Answer, Cite, Rerank, Rewrite, Search, When
+from refdesk.steps import Answer, Cite, Rerank, Rewrite, Search, Select, When
 from refdesk.testing import HashingEmbedder
 from refdesk.testing.llm import ScriptedLLM
 
@@ -140,7 +140,7 @@ async def test_the_last_event_has_answer_and_context(desk: refdesk.Desk) -> None
     assert isinstance(done, Done)
     assert done.context is not None
     assert done.context.citations == done.answer.citations
-    assert set(done.answer.timings) == {"search", "rerank", "answer", "cite", "total"}
+    assert set(done.answer.timings) == {"search", "rerank", "answer", "cite", "ground", "total"}
 
 
 async def test_steps_of_ones_own_can_be_named_in_files(tmp_path: Path, handbook: Path) -> None:
@@ -187,3 +187,20 @@ async def test_things_in_the_wrong_place(desk: refdesk.Desk) -> None:
         await desk.step(Search(), cast(Any, QUESTION))
     with pytest.raises(InputError, match="is no step"):
         await desk.step(cast(Any, Search() | Answer()), await desk.start(QUESTION))
+
+
+async def test_what_a_call_names_is_all_that_can_be_chosen(desk: refdesk.Desk, tmp_path: Path) -> None:
+    (tmp_path / "other.md").write_text("# Secret\n\nThe vault opens at nine.", "utf-8")
+    await desk.ingest(tmp_path / "other.md", collection="vault")
+    offered: list[tuple[str, ...]] = []
+
+    def choose(question: str, collections: Any) -> tuple[str, ...]:
+        offered.append(tuple(one.name for one in collections))
+        return offered[-1]
+
+    pipeline = Select(selector=choose) | Search()
+    everything = await desk.run(pipeline | Answer(), QUESTION)
+    named = await desk.run(pipeline | Answer(), QUESTION, collections="default")
+    assert "vault" in offered[0]
+    assert everything.collections == offered[0]
+    assert offered[1] == named.collections == ("default",)

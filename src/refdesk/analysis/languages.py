@@ -69,6 +69,7 @@ def _likely(text: str, known: Collection[str]) -> list[str]:
     return sorted(chosen, key=lambda language: -scores.get(language, 0.0))
 
 
+@lru_cache(maxsize=64)
 def _by_script(sample: str) -> str:
     counts: Counter[str] = Counter()
     for found in _ONE_LANGUAGE.finditer(sample):

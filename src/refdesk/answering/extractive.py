@@ -9,6 +9,7 @@ from refdesk.answering.ranking import SentenceRanker
 from refdesk.answering.refusing import refuse
 from refdesk.answering.showing import shown, with_marker
 from refdesk.citations.build import cite
+from refdesk.citations.leads import WEAK_LEAD
 from refdesk.citations.numbering import sources
 from refdesk.context import Answer, Citation, Evidence, NumberBy, Zone
 from refdesk.documents import Pages
@@ -87,6 +88,3 @@ def _pieces(passages: Sequence[Passage], markers: Sequence[int], zone: Zone) -> 
     lead = f"{WEAK_LEAD} " if zone == "weak" else ""
     said = [with_marker(shown(one.quote), marker) for marker, one in zip(markers, passages, strict=True)]
     return [f"{lead if place == 0 else ' '}{sentence}" for place, sentence in enumerate(said)]
-
-
-WEAK_LEAD = "This is the closest that the documents come to it:"

@@ -4,18 +4,21 @@ import re
 from dataclasses import dataclass
 
 WAIT = -1
+OPENING, CLOSING = "[【［〔〚⟦", "]】］〕〛⟧"
+_DASH = "-‐‑‒–—―−－"
+UNSEEN = r"\u00ad\u034f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 _LEXEME = re.compile(
-    r"(?P<open>[\[【［〔])"
-    r"|(?P<close>[\]】］〕])"
+    rf"(?P<open>\\?[{re.escape(OPENING)}])"
+    rf"|(?P<close>\\?[{re.escape(CLOSING)}])"
     r"|(?P<number>\d{1,9}(?:†[^\[\]【】\s]*)?)"
-    r"|(?P<dash>[-–—])"
-    r"|(?P<space>[ \t,;&]+)"
-    r"|(?P<word>(?:\^|#|(?:sources?|evidence|excerpts?|passages?|documents?|refs?)\b[ .:#]*))",
+    rf"|(?P<dash>[{_DASH}])"
+    rf"|(?P<space>(?:(?!\n)\s|[,;&，、；{UNSEEN}])+)"
+    r"|(?P<word>[\^#*_]|(?:sources?|evidence|excerpts?|passages?|documents?|refs?)\b[ .:#]*|(?:and|to)\b)",
     re.IGNORECASE,
 )
 _WORD_START = re.compile(r"[A-Za-z]+\Z")
-_RANGE = re.compile(r"(\d+)\s*[-–—]\s*(\d+)")
-_NUMBER = re.compile(r"([-–—]\s*)?(\d+)")
+_RANGE = re.compile(rf"(\d+)\s*(?:[{_DASH}]|\bto\b)\s*(\d+)", re.IGNORECASE)
+_NUMBER = re.compile(rf"([{_DASH}]\s*)?(\d+)")
 _SOURCE_TAIL = re.compile(r"†[^\[\]【】\s]*")
 
 
@@ -49,7 +52,7 @@ def read_group(text: str, start: int, *, spare_close: bool, final: bool) -> Grou
             break
         digits = digits or kind == "number"
         at = lexeme.end()
-    if not final and (at == len(text) or (depth and _WORD_START.match(text, at))):
+    if not final and (at == len(text) or text[at:] == "\\" or (depth and _WORD_START.match(text, at))):
         return WAIT
     if end > start:
         return _finished(text[start:end], end, deepest=opened)
@@ -63,8 +66,8 @@ def _breaks_off(text: str, at: int, digits: bool) -> bool:
 
 def _finished(written: str, end: int, *, deepest: int) -> Group | None:
     numbers = _numbers(written)
-    listed = deepest == 1 and "," in written
-    if listed and written.count("[") == 1 and min(numbers) < 1:
+    alone = deepest == 1 and sum(map(written.count, OPENING)) == 1
+    if alone and "," in written and len(numbers) == 2 and min(numbers) < 1:
         return None  # an interval such as [0, 1], not a list of sources
     return Group(end, numbers)
 
@@ -72,14 +75,20 @@ def _finished(written: str, end: int, *, deepest: int) -> Group | None:
 def _numbers(written: str) -> tuple[int, ...]:
     """Return the numbers of a marker run; a range gives all of its members, a minus a negative number."""
     expanded = _RANGE.sub(_members, _SOURCE_TAIL.sub("", written))
-    return tuple(-int(digits) if minus else int(digits) for minus, digits in _NUMBER.findall(expanded))
+    return tuple(-_int(digits) if minus else _int(digits) for minus, digits in _NUMBER.findall(expanded))
 
 
 def _members(found: re.Match[str]) -> str:
-    low, high = int(found[1]), int(found[2])
+    low, high = _int(found[1]), _int(found[2])
     if low > high or high - low > _LONGEST_RANGE:
         return f"{low} {high}"
     return " ".join(map(str, range(low, high + 1)))
 
 
+def _int(digits: str) -> int:
+    """Read a number; one that is too long for any evidence is just too high."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else 10**_MOST_DIGITS
+
+
+_MOST_DIGITS = 9
 _LONGEST_RANGE = 50

@@ -1,14 +1,15 @@
 """Make citations: a marker, the exact characters it points to, the page and a link."""
 
 import re
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from refdesk.citations.sentences import Span
-from refdesk.citations.support import supporting_span
+from refdesk.citations.support import supporting_spans
+from refdesk.citations.templates import Source, filled, source_of, web_address
 from refdesk.context import Citation
 from refdesk.documents import Hit, Pages, page_at
 
-_SCHEMES = ("http", "https", "file")
 _PDF = re.compile(r"(?i)\.pdf\Z")
 
 
@@ -24,7 +25,7 @@ def cite(marker: int, hit: Hit, span: Span, pages: Pages | None = None) -> Citat
         collection=chunk.collection,
         title=hit.title,
         source_id=hit.source_id,
-        url=link_to(hit, page),
+        url=link_to(source_of(hit), page),
         page=page,
         start=start,
         end=end,
@@ -32,20 +33,21 @@ def cite(marker: int, hit: Hit, span: Span, pages: Pages | None = None) -> Citat
     )
 
 
-def cite_statement(marker: int, hit: Hit, statement: str, pages: Pages | None = None) -> Citation:
-    """Cite the part of a hit that supports a statement."""
-    return cite(marker, hit, supporting_span(statement, hit.chunk.text), pages)
+def cite_statements(
+    marker: int, hit: Hit, statements: Sequence[str], pages: Pages | None = None
+) -> tuple[Citation, ...]:
+    """Cite the parts of a hit that support statements."""
+    return tuple(cite(marker, hit, span, pages) for span in supporting_spans(statements, hit.chunk.text))
 
 
-def link_to(hit: Hit, page: int | None) -> str | None:
-    """Return the source's address where it is one that can be opened, at the page for a PDF."""
-    if not hit.url:
+def link_to(source: Source, page: int | None, template: str = "") -> str | None:
+    """Return an http(s) address of a source, at the page for a PDF.
+
+    It is the document's own, else the one that the template of its collection gives.
+    """
+    address = web_address(source.url) or (filled(template, source, page) if template else None)
+    if address is None:
         return None
-    try:
-        parts = urlsplit(hit.url)
-    except ValueError:
-        return None
-    if parts.scheme.lower() not in _SCHEMES:
-        return None
+    parts = urlsplit(address)
     at_page = page is not None and not parts.fragment and _PDF.search(parts.path)
-    return f"{hit.url.removesuffix('#')}#page={page}" if at_page else hit.url
+    return f"{address.removesuffix('#')}#page={page}" if at_page else address

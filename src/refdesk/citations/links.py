@@ -7,8 +7,14 @@ from dataclasses import dataclass
 WAIT = -1
 """More text is needed to tell."""
 
-_ADDRESS = re.compile(r"(?i)(?:[a-z][a-z0-9+.-]{0,31}://|www\.)[^\s<>\"'`\[\](){}|\\^*]+")
-_ADDRESS_START = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}(?::/?/?)?\Z")
+_ADDRESS = re.compile(
+    r"(?i)(?:[a-z][a-z0-9+.-]{0,31}://|www\.|(?:mailto|xmpp):|[a-z0-9._+-]{1,64}@(?=[a-z0-9_-]+\.[a-z0-9]))"
+    r"[^\s<>\"'`\[\](){}|\\^*]+"
+)
+"""With what a renderer makes a link of without being told to: `www.` and addresses of mail."""
+_ADDRESS_START = re.compile(
+    r"[A-Za-z](?:[A-Za-z0-9+.-]{0,31}(?::/?/?)?|[A-Za-z0-9._+-]{0,63}(?:@(?:[A-Za-z0-9_-]+\.?)?)?)\Z"
+)
 _TRAILING = ".,;:!?_~"
 _DESTINATION = re.compile(
     r"\(\s*(?:<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)"

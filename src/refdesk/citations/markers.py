@@ -5,25 +5,33 @@ from collections.abc import Sequence
 
 from refdesk.context import Answer, Evidence
 
-_SHOWN = re.compile(r"(?<!\[)\[(\d{1,4})\](?!\])")
-_ALL = re.compile(r"\s*(?:\[{1,2}\d{1,4}\]{1,2})+")
+_CODE = (
+    r"(?:^ {0,3}(`{3,})[^`\n]*\n(?:.|\n)*?(?:^ {0,3}\2`*[ \t]*$|\Z)"
+    r"|^ {0,3}(~{3,})[^\n]*\n(?:.|\n)*?(?:^ {0,3}\3~*[ \t]*$|\Z)"
+    r"|(?<![`\\])(`+)(?!`)[^\n]*?(?<!`)\4(?!`))"
+)
+_SHOWN = re.compile(rf"(?<!\[)\[(\d{{1,4}})\](?!\])|{_CODE}", re.MULTILINE)
+_ALL = re.compile(rf"(\s*(?:\[{{1,2}}\d{{1,4}}\]{{1,2}})+)|{_CODE}", re.MULTILINE)
 
 
 def marked(text: str, answer: Answer, evidence: Sequence[Evidence]) -> str:
-    """Return a text with `[[n]]`, the number of its evidence, for each marker `[k]` of an answer's citations.
+    """Return a text with the numbers of its evidence, `[[n]]`, for each marker `[k]` of an answer.
 
-    `text` is the answer's own, or one that was made of it.
+    `text` is the answer's own, or one that was made of it. Code stays as it is.
     """
     numbers = {item.hit.chunk.chunk_id: item.number for item in evidence}
-    cited = {one.marker: numbers[one.chunk_id] for one in answer.citations if one.chunk_id in numbers}
+    cited: dict[int, dict[int, None]] = {}
+    for one in answer.citations:
+        if one.chunk_id in numbers:
+            cited.setdefault(one.marker, {})[numbers[one.chunk_id]] = None
 
     def doubled(found: "re.Match[str]") -> str:
-        number = cited.get(int(found[1]))
-        return found[0] if number is None else f"[[{number}]]"
+        pointed = cited.get(int(found[1])) if found[1] else None
+        return "".join(f"[[{number}]]" for number in pointed) if pointed else found[0]
 
     return _SHOWN.sub(doubled, text)
 
 
 def unmarked(text: str) -> str:
     """Return a text without markers, which point to nothing outside its own answer."""
-    return _ALL.sub("", text)
+    return _ALL.sub(lambda found: "" if found[1] else found[0], text)

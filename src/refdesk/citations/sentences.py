@@ -26,6 +26,8 @@ _SCRIPTS = (
     (re.compile(r"[\u0370-\u03ff]"), "el"),
     (re.compile(r"[\u0400-\u04ff]"), "ru"),
 )
+_LONE = re.compile(r"[\ud800-\udfff]")
+"""Surrogates, which the splitter cannot read."""
 _LONGEST = 600
 """Characters; a longer sentence with line breaks is no sentence but lines."""
 
@@ -109,7 +111,7 @@ def _says_nothing(line: str) -> bool:
 
 
 def _split(text: str, block: Span, language: str) -> Iterator[Span]:
-    flat = block.of(text).replace("\n", " ").replace("\r", " ")
+    flat = _LONE.sub("\ufffd", block.of(text)).replace("\n", " ").replace("\r", " ")
     at = block.start
     pieces = sentencex.segment(language, flat)
     for piece in pieces if "".join(pieces) == flat else [flat]:

@@ -20,8 +20,12 @@ def show_answer(session: Session, answer: "Answer") -> None:
 
 
 def show_sources(session: Session, answer: "Answer") -> None:
-    """Print what follows the text: sources with quotes on stdout, how far to trust it on stderr."""
+    """Print sources with quotes and what the sources do not hold; further notes go to stderr."""
     show_citations(session, answer.citations)
+    for claim in answer.grounding.claims if answer.grounding else ():
+        for doubt in doubts(claim, answer):
+            say(session.out)
+            say(session.out, doubt)
     for note in notes(answer):
         session.note(note)
 
@@ -34,8 +38,7 @@ def show_citations(session: Session, citations: "Iterable[Citation]") -> None:
             say(session.out)
             say(session.out, line, "bold")
         shown = line
-        support = f" ({citation.support})" if citation.support != "unchecked" else ""
-        say(session.out, f"“{one_line(citation.quote, QUOTE)}”{support}", indent=4)
+        say(session.out, f"“{one_line(citation.quote, QUOTE)}”", indent=4)
 
 
 def source_line(citation: "Citation") -> str:
@@ -50,8 +53,6 @@ def notes(answer: "Answer") -> Iterable[str]:
         yield f"no answer [{answer.refusal}]"
     elif answer.zone == "weak":
         yield "note: the sources support this only weakly."
-    for claim in answer.grounding.claims if answer.grounding else ():
-        yield from doubts(claim, answer)
     yield from (f"warning: {warning}" for warning in answer.warnings)
 
 

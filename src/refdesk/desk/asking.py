@@ -28,9 +28,9 @@ class Call:
     settings: Settings
     llm: LLMValue = None
 
-    def run(self, services: Services, sinks: Sequence[Sink] = ()) -> Run:
+    def run(self, services: Services, sinks: Sequence[Sink] = (), named: tuple[str, ...] = ()) -> Run:
         return Run(
-            services=CallServices(desk=services, settings=self.settings, given=self.llm),
+            services=CallServices(desk=services, settings=self.settings, given=self.llm, named=named),
             sinks=(tell, *services.listeners, *sinks),
             deadline=self.settings.seconds or math.inf,
         )

@@ -30,6 +30,8 @@ class CallServices:
     settings: Settings
     given: LLMValue = None
     """The call's language model."""
+    named: tuple[str, ...] = ()
+    """Collections that the call named; empty where it named none, or all."""
     _readers: dict[tuple[str, ...], Reader] = field(default_factory=dict)
     _collections: tuple[Collection, ...] | None = None
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -39,6 +41,10 @@ class CallServices:
         return self.desk.conversations
 
     async def collections(self) -> tuple[Collection, ...]:
+        known = await self._known()
+        return tuple(one for one in known if not self.named or one.name in self.named)
+
+    async def _known(self) -> tuple[Collection, ...]:
         if self._collections is None:
             self._collections = await (await self.desk.store()).collections()
         return self._collections
@@ -54,7 +60,7 @@ class CallServices:
         wanted = tuple(sorted(set(collections)))
         embedder = await self.desk.embedder()
         if wanted not in self._readers:
-            known = {one.name: one for one in await self.collections()}
+            known = {one.name: one for one in await self._known()}
             if not known.keys() >= set(wanted):
                 await self.desk.check_space(wanted)  # whose error names the nearest collection
             for name in known.keys() & set(wanted):
@@ -62,7 +68,7 @@ class CallServices:
         return await self.reader(wanted), embedder
 
     async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:
-        known = {one.name for one in await self.collections()}
+        known = {one.name for one in await self._known()}
         named = {hit.chunk.collection for hit in hits}  # a searcher of the user's own may name others
         reader = await self.reader(sorted(named & known))
         return await self.desk.reranker(reader, name)

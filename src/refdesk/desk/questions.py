@@ -8,7 +8,7 @@ from typing import Any
 
 from refdesk.configuration import load_pipeline
 from refdesk.context import Answer, Context
-from refdesk.desk.asking import Call, Collections, History, answered, as_pipeline, as_step, begin, named
+from refdesk.desk.asking import ALL, Call, Collections, History, answered, as_pipeline, as_step, begin, named
 from refdesk.desk.rechecking import Recheck, recheck
 from refdesk.desk.services import Services
 from refdesk.desk.streams import told
@@ -228,7 +228,8 @@ class Questions:
             )
         loaded = as_pipeline(pipeline if pipeline is not None else self.settings.pipeline, self._load)
         context = question if isinstance(question, Context) else await self.start(question, **start)
-        return await loaded.run(context, call.run(self.services, sinks))
+        named_by_call = () if start.get("collections") in (None, ALL) else context.collections
+        return await loaded.run(context, call.run(self.services, sinks, named_by_call))
 
     def _load(self, source: str | PathLike[str]) -> Pipeline:
         return load_pipeline(source, steps=self.services.steps, workers=self.services.workers)

@@ -140,10 +140,9 @@ class Services:
 
     async def grounder(self, name: str, llm: LLM | None = None) -> Grounder:
         """Return the named grounder; weights are loaded once. Errors: `InputError`, `ModelError`."""
-        cache = self._cache
+        cache, embedder = self._cache, await self.embedder() if name == LOCAL else None
 
         async def load() -> Grounder:
-            embedder = await self.embedder() if name == LOCAL else None
             return await anyio.to_thread.run_sync(lambda: grounder_for(name, embedder=embedder, cache=cache))
 
         part = part_of(name)

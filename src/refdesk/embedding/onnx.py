@@ -192,5 +192,6 @@ def open_session(graph: Path) -> onnxruntime.InferenceSession:
     except Exception as error:  # onnxruntime's errors share no public class
         raise ModelError(
             f"The model graph {str(graph)!r} cannot be opened: {error}.",
-            remedy=f"Remove {str(graph.parent)!r}; it is made again from the weights.",
+            remedy=f"If {str(graph.parent)!r} is in the cache, remove it: it is made again from the weights."
+            " A graph of your own has to be exported again.",
         ) from error
