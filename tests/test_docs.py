@@ -31,7 +31,6 @@ STEP_PAGES = tuple(sorted((DOCS / "steps").glob("*.md")))
 PAGES = (ROOT / "README.md", *sorted(DOCS.glob("*.md")), *STEP_PAGES)
 WRITTEN = (*sorted(ROOT.glob("*.md")), *sorted(DOCS.rglob("*.md")))
 DESCRIBED_ELSEWHERE = {
-    "citations": "answering",
     "filters": "retrieval",
     "pipeline": "pipelines",
     "steps": "pipelines",
@@ -113,7 +112,7 @@ def test_examples_run(page: Path, place: Path, eval_example: EvalExample) -> Non
     for example in find_examples(page):
         if title := example.prefix_settings().get("title"):
             (place / title).write_text(example.source, "utf-8")
-        if page.stem in FOLDER_PAGES or page in STEP_PAGES:
+        if page.stem in (*FOLDER_PAGES, "zones", "grounding-local") or page in STEP_PAGES:
             eval_example.run_print_check(replace(example, source=_OUTPUT.sub(r"\1#> ", example.source)))
         else:
             eval_example.run(example)

@@ -1,5 +1,7 @@
 """Settings come from options, variables, a file and defaults, in this order, and say what is wrong."""
 
+import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,7 @@ def test_variables_are_converted(
         ({"colection": "x"}, "Unknown setting 'colection' in options. Did you mean 'collection'?"),
         ({"zzz": 1}, "Known: library"),
         ({"mode": "fuzzy"}, "allowed: one of vector, keyword, hybrid"),
+        ({"number_by": "page"}, "allowed: one of chunk, document"),
         ({"precision": "fp8"}, "allowed: one of int8, fp32"),
         ({"top_k": "many"}, "allowed: a value of type int"),
         ({"top_k": 0}, "allowed: at least 1"),
@@ -52,6 +55,40 @@ def test_variables_are_converted(
 def test_wrong_settings_are_named(tmp_path: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(SettingsError, match=message.replace("?", r"\?")):
         Settings.load(options, environ={}, folder=tmp_path)
+
+
+TEMPLATE = "https://in.example/{source_id}?page={page}"
+
+
+def test_links_come_from_all_places(tmp_path: Path) -> None:
+    (tmp_path / "refdesk.toml").write_text(f'[links]\nhandbook = "{TEMPLATE}"\n')
+    from_file = Settings.load(environ={}, folder=tmp_path)
+    assert from_file.links == {"handbook": TEMPLATE}
+    environ = {"REFDESK_LINKS": json.dumps({"forum": TEMPLATE})}
+    assert Settings.load(environ=environ, folder=tmp_path).links == {"forum": TEMPLATE}
+    option = Settings.load({"links": {"wiki": TEMPLATE}}, environ=environ, folder=tmp_path)
+    assert option.links == {"wiki": TEMPLATE}
+    assert pickle.loads(pickle.dumps(option)) == option
+    assert Settings().links == {}
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ({"a": "file:///{source_id}"}, "link template of 'a' from options is 'file:.*begin with http"),
+        ({"a": "https://h/{sorce_id}"}, r"no document has \{sorce_id\}; allowed: \{source_id\}"),
+        ({"a": "https://{title}/"}, "host that is written out"),
+        ({"a": 5}, "a table of collections and templates"),
+        ({5: TEMPLATE}, "a table of collections and templates"),
+        (["a"], "a table of collections and templates"),
+        (TEMPLATE, "in a variable a JSON object"),
+        ('["a"]', "in a variable a JSON object"),
+        ('{"a": ', "in a variable a JSON object"),
+    ],
+)
+def test_wrong_links_are_named(tmp_path: Path, links: object, message: str) -> None:
+    with pytest.raises(SettingsError, match=message):
+        Settings.load({"links": links}, environ={}, folder=tmp_path)
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ from refdesk.steps import (
 
 IN_CODE = {
     "simple": Search() | Answer() | Cite(),
-    "default": Search() | Rerank() | Answer() | Cite(),
+    "default": Search() | Rerank() | Answer() | Cite() | Ground(),
     "modular": (
         Gate()
         | Rewrite()

@@ -293,3 +293,11 @@ async def test_nothing_runs_where_a_pipeline_is_invalid() -> None:
     with pytest.raises(PipelineError, match="No step answers"):
         await Pipeline((Do(work_of=note), Find())).run(CONTEXT, a_run())
     assert ran == []
+
+
+async def test_what_is_noted_hides_nothing_and_steers_nothing() -> None:
+    run = a_run()
+    run.warn("The model wrote \x1b[2J\u202etxt.exe\U000e0041.")
+    run.measure(reason="a\x1b]8;;\x07b\u200b", queries=("c\x9b", "d"), hits=3, none=None)
+    assert run.notes.warnings == ["run: The model wrote [2Jtxt.exe."]
+    assert run.notes.measures == {"reason": "a]8;;b", "queries": ("c", "d"), "hits": 3, "none": None}

@@ -229,7 +229,7 @@ async def test_what_the_evidence_does_not_hold_is_rejected_without_asking(desk: 
         f"The evidence holds 0.00 of the answer, and at least 0.50 is asked for. {OBJECTION}"
     )
     assert answer.grounding is not None
-    assert (answer.grounding.score, answer.grounding.claims[0].support) == (None, "unchecked")
+    assert (answer.grounding.score, answer.grounding.claims) == (None, ())
     held = ScriptedLLM([TRUE, verdict("pass")])
     assert (await desk.run(Search() | Answer() | review, QUESTION, llm=held)).verdict == Verdict("pass")
 

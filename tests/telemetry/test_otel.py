@@ -21,7 +21,8 @@ from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
 
-REPLIES = ("leave days", "Leave is 30 days [[1]].", '{"grounded": true}')
+JUDGED = '{"claims": [{"claim": "Leave is 30 days", "verdict": "supported", "sources": [1]}]}'
+REPLIES = ("leave days", "Leave is 30 days [[1]].", JUDGED)
 
 
 @pytest.fixture

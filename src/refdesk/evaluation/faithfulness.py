@@ -1,7 +1,8 @@
 """How well a grounder tells faithful texts from unfaithful ones, on labelled pairs of document and text."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from refdesk.grounding import Grounder
 
 TUNED_ON, MEASURED_ON = "evaluation", "test"
 """Splits: the threshold is fitted on the one and used on the other."""
-FORM = "objects with doc, summary, label (1 for faithful) and split (evaluation or test)"
+FORM = "list of objects with doc, summary, label (1 for faithful, else 0) and split (evaluation or test)"
+REMEDY = f"Name a folder whose JSON files are each a {FORM}."
+_KEYS = ("doc", "summary", "label", "split")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +37,27 @@ class Judged:
 
     case: Case
     score: float | None
+    held: bool = False
+    """Whether no statement of it is hallucinated, by the grounder's own levels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainReport:
-    """One domain of a data set."""
+    """One domain of a data set, on the split `test`."""
 
     domain: str
     cases: int
+    """That were judged."""
     faithful: int
+    """Of them."""
     unchecked: int
     """Cases that the grounder could not judge; they are in no figure."""
-    balanced_accuracy: float
-    """Mean of the shares of faithful and of unfaithful texts that were told right, 0 to 1."""
-    auc: float
-    """Probability that a faithful text scores higher than an unfaithful one."""
+    balanced_accuracy: float | None
+    """Mean of the shares of faithful and of other texts that were told right, 0 to 1; None without both."""
+    by_levels: float | None
+    """The same where a text is faithful if the grounder calls nothing of it hallucinated."""
+    auc: float | None
+    """Probability that a faithful text scores higher than an unfaithful one; None without both."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,61 +73,90 @@ class FaithfulnessReport:
     domains: tuple[DomainReport, ...]
 
     @property
-    def mean(self) -> float:
-        return sum(one.balanced_accuracy for one in self.domains) / len(self.domains)
+    def mean(self) -> float | None:
+        """Balanced accuracy, the mean of the domains; None where none could be measured."""
+        return _mean(one.balanced_accuracy for one in self.domains)
 
     @property
-    def mean_auc(self) -> float:
-        return sum(one.auc for one in self.domains) / len(self.domains)
+    def mean_by_levels(self) -> float | None:
+        return _mean(one.by_levels for one in self.domains)
+
+    @property
+    def mean_auc(self) -> float | None:
+        return _mean(one.auc for one in self.domains)
 
     def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "mean": self.mean, "mean_auc": self.mean_auc}
+        return {
+            **asdict(self),
+            "mean": self.mean,
+            "mean_by_levels": self.mean_by_levels,
+            "mean_auc": self.mean_auc,
+        }
+
+
+def _mean(figures: Iterable[float | None]) -> float | None:
+    known = [one for one in figures if one is not None]
+    return sum(known) / len(known) if known else None
 
 
 def read_cases(folder: str) -> tuple[Case, ...]:
     """Read every JSON file below a folder that holds labelled pairs, as SummEdits has them.
 
-    The domain is the last part of a file's name. Errors: `InputError` with what is wrong and where.
+    The domain is the last part of a file's name. Files of another form and rows of other splits are passed
+    over. Errors: `InputError` with what is wrong and where.
     """
     root = Path(folder)
     if not root.is_dir():
-        raise InputError(f"There is no folder {folder!r}.", remedy=f"Name one with JSON files of {FORM}.")
-    cases = tuple(case for path in sorted(root.rglob("*.json")) for case in _of_file(path))
+        raise InputError(f"There is no folder {folder!r}.", remedy=REMEDY)
+    cases = [case for path in sorted(root.rglob("*.json")) for case in _of_file(path)]
     splits = {case.split for case in cases}
-    if not {TUNED_ON, MEASURED_ON} <= splits:
-        raise InputError(
-            f"{folder!r} has the splits {sorted(splits)}; {TUNED_ON!r} and {MEASURED_ON!r} are needed.",
-            remedy=f"Name a folder with JSON files of {FORM}.",
+    if lacking := [split for split in (TUNED_ON, MEASURED_ON) if split not in splits]:
+        found = (
+            f"has the splits {', '.join(map(repr, sorted(splits)))}" if splits else "has no labelled pairs"
         )
-    return cases
+        raise InputError(f"{folder!r} {found}; it lacks {' and '.join(map(repr, lacking))}.", remedy=REMEDY)
+    return tuple(case for case in cases if case.split in (TUNED_ON, MEASURED_ON))
 
 
 def _of_file(path: Path) -> Iterator[Case]:
     try:
-        rows = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{str(path)!r} cannot be read: {error}.") from error
-    if not isinstance(rows, list) or not rows or not {"doc", "summary", "label", "split"} <= rows[0].keys():
+        rows = json.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{str(path)!r} cannot be read as JSON: {error}.", remedy=REMEDY) from error
+    if not isinstance(rows, list) or not rows or not isinstance(rows[0], dict) or "label" not in rows[0]:
         return
     domain = path.stem.removeprefix("summedits_")
     for number, row in enumerate(rows, 1):
-        try:
-            yield Case(domain, row["doc"], row["summary"], bool(int(row["label"])), row["split"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"Row {number} of {str(path)!r} is no {FORM}: {error!r}.") from error
+        if problem := _problem(row):
+            raise InputError(f"Row {number} of {str(path)!r} {problem}.", remedy=f"The form is a {FORM}.")
+        label = bool(int(row["label"]))
+        yield Case(domain, row["doc"], row["summary"], label, row["split"])
+
+
+def _problem(row: Any) -> str:
+    """Return what is wrong with a row, empty where nothing is."""
+    if not isinstance(row, dict):
+        return f"is no object: {row!r:.40}"
+    if lacking := [name for name in _KEYS if name not in row]:
+        return f"lacks {', '.join(map(repr, lacking))}"
+    if wrong := [name for name in ("doc", "summary", "split") if not isinstance(row[name], str)]:
+        return f"has {row[wrong[0]]!r:.40} as {wrong[0]!r}, which is no text"
+    if row["label"] not in (0, 1, "0", "1"):
+        return f"has the label {row['label']!r:.40}; allowed are 1 and 0"
+    return ""
 
 
 async def judge_cases(
     cases: Sequence[Case], grounder: Grounder, chunker: Chunker, *, on_case: Callable[[str], None]
 ) -> tuple[Judged, ...]:
-    """Judge every case by the chunks of its document."""
+    """Judge every case by the chunks of its document. Errors: those of the grounder."""
     documents: dict[str, tuple[Hit, ...]] = {}
     judged = []
     for case in cases:
         if case.document not in documents:
             documents[case.document] = _hits(case, chunker)
         grounding = await grounder.ground(case.text, documents[case.document])
-        judged.append(Judged(case, weakest(grounding)))
+        judged.append(Judged(case, weakest(grounding), not grounding.hallucinated_spans))
         on_case(case.domain)
     return tuple(judged)
 
@@ -140,30 +178,41 @@ def _hits(case: Case, chunker: Chunker) -> tuple[Hit, ...]:
 
 
 def report_on(judged: Sequence[Judged], *, data: str, grounder: str) -> FaithfulnessReport:
-    """Fit the threshold on one split and measure on the other, domain by domain."""
+    """Fit the threshold on one split and measure on the other, domain by domain.
+
+    Errors: `InputError` where too few texts could be judged to fit one.
+    """
     tuned = _pairs(judged, TUNED_ON)
-    threshold = best_threshold(tuned)
-    domains = dict.fromkeys(one.case.domain for one in judged)
-    reports = []
-    for domain in domains:
-        of_it = [one for one in judged if one.case.domain == domain]
-        pairs = _pairs(of_it, MEASURED_ON)
-        reports.append(
-            DomainReport(
-                domain=domain,
-                cases=len(pairs),
-                faithful=sum(label for _, label in pairs),
-                unchecked=sum(one.score is None and one.case.split == MEASURED_ON for one in of_it),
-                balanced_accuracy=balanced_accuracy(pairs, threshold),
-                auc=area(pairs),
-            )
+    if not _both(tuned):
+        held = sum(label for _, label in tuned)
+        raise InputError(
+            f"Of the split {TUNED_ON!r}, {held} faithful and {len(tuned) - held} other texts were judged; no "
+            "threshold can be fitted.",
+            remedy="Give some of both, which the grounder can judge.",
         )
+    threshold = best_threshold(tuned)
     return FaithfulnessReport(
         data=data,
         grounder=grounder,
         threshold=threshold,
         tuned=balanced_accuracy(tuned, threshold),
-        domains=tuple(reports),
+        domains=tuple(
+            _domain(name, [one for one in judged if one.case.domain == name], threshold)
+            for name in dict.fromkeys(one.case.domain for one in judged if one.case.split == MEASURED_ON)
+        ),
+    )
+
+
+def _domain(name: str, judged: Sequence[Judged], threshold: float) -> DomainReport:
+    pairs = _pairs(judged, MEASURED_ON)
+    return DomainReport(
+        domain=name,
+        cases=len(pairs),
+        faithful=sum(label for _, label in pairs),
+        unchecked=sum(one.case.split == MEASURED_ON for one in judged) - len(pairs),
+        balanced_accuracy=balanced_accuracy(pairs, threshold) if _both(pairs) else None,
+        by_levels=balanced_accuracy(_levels(judged), 0.5) if _both(pairs) else None,
+        auc=area(pairs) if _both(pairs) else None,
     )
 
 
@@ -176,8 +225,21 @@ def _pairs(judged: Sequence[Judged], split: str) -> Pairs:
     ]
 
 
+def _levels(judged: Sequence[Judged]) -> Pairs:
+    """Return for each text that was measured whether nothing of it is hallucinated, as 1 or 0."""
+    measured = (one for one in judged if one.case.split == MEASURED_ON and one.score is not None)
+    return [(float(one.held), one.case.faithful) for one in measured]
+
+
+def _both(pairs: Pairs) -> bool:
+    return len({label for _, label in pairs}) == 2
+
+
 def balanced_accuracy(pairs: Pairs, threshold: float) -> float:
-    """Return the mean accuracy on both labels, scores from the threshold on counting as faithful."""
+    """Return the mean accuracy on both labels, scores from the threshold on counting as faithful.
+
+    A label that no text has counts as half right, as by chance.
+    """
     shares = []
     for wanted in (True, False):
         right = [(score >= threshold) == wanted for score, label in pairs if label == wanted]
@@ -192,12 +254,12 @@ def best_threshold(pairs: Pairs) -> float:
 
 
 def area(pairs: Pairs) -> float:
-    """Return the area under the ROC curve: ties count half (Mann and Whitney 1947)."""
+    """Return the area under the ROC curve: ties count half (Mann and Whitney 1947). Chance without both."""
     held = [score for score, label in pairs if label]
-    wrong = [score for score, label in pairs if not label]
+    wrong = sorted(score for score, label in pairs if not label)
     if not held or not wrong:
         return 0.5
-    wins = sum((one > other) + 0.5 * (one == other) for one in held for other in wrong)
+    wins = sum((bisect_left(wrong, one) + bisect_right(wrong, one)) / 2 for one in held)
     return wins / (len(held) * len(wrong))
 
 

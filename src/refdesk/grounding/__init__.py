@@ -2,10 +2,20 @@
 
 `Grounder` is the contract. Implementations:
 
-- `lexical` (default): words, word pairs, numbers and names of each sentence, no model needed
+- `local` (default): token vectors of MiniLM and relations of words, in English; `alignment`, `wording` and
+  `relations` are its parts
+- `lexical`: words, word pairs, numbers and names of each sentence, no model needed
 - `judged`, named `judge`: a language model judges claim by claim
+- `entailment` and `tokenwise`, named `nli:FOLDER`: a classifier in a local folder judges sentences or tokens
 
-`stating` reads what a sentence says, with `figures` and `names`.
+`named` turns names into grounders, `opening` folders into classifiers.
+
+`stating` reads what a sentence says, with `figures` and `names`; `conflicts` and `negation` find what
+says another thing.
+
+`claims` makes statements of what was judged, each with its support, its best source and its markers: `pieces`
+cuts the answer, `carrying` finds whose a marker is, `attribution` which chunks hold a statement. `objections`
+says in words what does not hold.
 
 "Could not be checked" is a value of its own, `Grounding.score` None, never a good score.
 """

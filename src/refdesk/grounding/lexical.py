@@ -1,8 +1,9 @@
 """Ground an answer by its words: what a sentence says has to stand in the evidence.
 
 For each sentence: the share of its content words, and of its pairs of neighbouring words, that the evidence
-has. A number or a name that no evidence has makes a sentence unsupported, whatever its words. It needs no
-model and reads every script; it knows nothing of negation, and a free paraphrase scores low.
+has. A number or a name that no evidence has makes a sentence unsupported, whatever its words; so does a "not"
+more or less than the same words have there. It needs no model and reads every script; a free paraphrase
+scores low, and other ways to say the opposite are not seen.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,13 +13,18 @@ import anyio.to_thread
 
 from refdesk.analysis import detect_language
 from refdesk.citations.sentences import Span, language_of, sentences
-from refdesk.context import GroundedSpan, Grounding, SpanSource
+from refdesk.citations.support import supporting_span
+from refdesk.context import GroundedSpan, Grounding, SpanSource, Support
 from refdesk.documents import Hit
 from refdesk.grounding import unchecked
+from refdesk.grounding.conflicts import contradicts
+from refdesk.grounding.negation import denied
 from refdesk.grounding.stating import Passage, Statement
 
 INLINE = 10_000
 """Characters up to which a thread would cost more than the work."""
+FULLY = 0.7
+"""Share of a sentence that one chunk has to hold by itself for it to be supported rather than in part."""
 UNDETERMINED = "und"
 
 
@@ -72,11 +78,23 @@ class LexicalGrounder:
             said = Statement.of(span.of(answer), language)
             if said.empty:
                 continue
-            share = said.support(evidence)
-            shares = [
-                (hit.chunk.chunk_id, said.share_in(one)) for hit, one in zip(hits, passages, strict=True)
-            ]
-            yield self._span(answer, span, share, self._sources(shares)), share
+            shares = [said.share_in(one) for one in passages]
+            close = [hit.chunk.text for hit, part in zip(hits, shares, strict=True) if part >= self.threshold]
+            denying = denied(span.of(answer), close, language)
+            share = 0.0 if denying else said.support(evidence)
+            wrong = share < self.threshold
+            conflict = denying or (wrong and _any_contradicts(span.of(answer), close, language))
+            level = self._level(share, max(map(said.support, passages)), conflict)
+            sources = self._sources(
+                [(hit.chunk.chunk_id, part) for hit, part in zip(hits, shares, strict=True)]
+            )
+            yield self._span(answer, span, share, sources, level), share
+
+    def _level(self, share: float, alone: float, conflict: bool) -> Support:
+        """Return the support of a sentence; `alone` is what one chunk holds by itself."""
+        if share < self.threshold:
+            return "contradicted" if conflict else "unsupported"
+        return "supported" if alone >= max(self.threshold, FULLY) else "partial"
 
     def _sources(self, shares: Sequence[tuple[str, float]]) -> tuple[SpanSource, ...]:
         best: dict[str, float] = {}
@@ -85,11 +103,22 @@ class LexicalGrounder:
         enough = (SpanSource(chunk, share) for chunk, share in best.items() if share >= self.least_source)
         return tuple(sorted(enough, key=lambda source: -source.score))
 
-    def _span(self, answer: str, span: Span, share: float, sources: tuple[SpanSource, ...]) -> GroundedSpan:
-        score = share if share >= self.threshold else 1.0 - share
+    def _span(
+        self, answer: str, span: Span, share: float, sources: tuple[SpanSource, ...], level: Support
+    ) -> GroundedSpan:
         return GroundedSpan(
-            text=span.of(answer), start=span.start, end=span.end, score=score, sources=sources
+            text=span.of(answer),
+            start=span.start,
+            end=span.end,
+            score=share if share >= self.threshold else 1.0 - share,
+            sources=sources,
+            support=level,
         )
+
+
+def _any_contradicts(sentence: str, chunks: Sequence[str], language: str) -> bool:
+    nearest = (supporting_span(sentence, chunk).of(chunk) for chunk in chunks)
+    return any(contradicts(sentence, one, language) for one in nearest)
 
 
 def _mean(spans: Sequence[tuple[GroundedSpan, float]]) -> float:

@@ -20,6 +20,9 @@ _OPENING = regex.compile(r"(?:^|[.!?:;…\"“„«(\[*_>–—-])\s*$")
 NOUNS_ARE_CAPITALISED = frozenset({"de", "lb"})
 _MOSTLY = 0.6
 """Share of words with a capital from which on a text is a title, and capitals say nothing."""
+_QUARTER = regex.compile(r"Q([1-4])")
+ORDINALS = ("first", "second", "third", "fourth")
+_LONGEST_ACRONYM = 6
 _ALIKE = 0.75
 """Share of the longer of two words that both begin with, from which on they are forms of one name."""
 
@@ -55,9 +58,15 @@ def known(name: str, words: frozenset[str], text: str, language: str) -> bool:
     tokens = analyse(bare, language)
     if not tokens or tokens[0] in words or _spelled([bare], text):
         return True
+    quarter = _QUARTER.fullmatch(bare)
+    if quarter and _spelled([ORDINALS[int(quarter[1]) - 1], "quarter"], text):
+        return True
     if any(sign.isnumeric() for sign in bare):
         return _spelled(regex.findall(r"\p{L}+|\p{N}+", bare), text)
-    return any(_alike(tokens[0], word) for word in words) or (bare.isupper() and _initials(bare, text))
+    if any(_alike(tokens[0], word) for word in words):
+        return True
+    short = bare[:-1] if bare.endswith("s") else bare
+    return _is_acronym(short) and (_spelled([short], text) or _initials(short, text))
 
 
 def _alike(one: str, other: str) -> bool:
@@ -74,7 +83,13 @@ def _spelled(parts: list[str], text: str) -> bool:
     return regex.search(rf"(?<![^\W_]){between}(?![^\W_])", text, regex.IGNORECASE) is not None
 
 
+def _is_acronym(word: str) -> bool:
+    """Tell words such as WHO, YoY and PhD."""
+    return len(word) <= _LONGEST_ACRONYM and sum(sign.isupper() for sign in word) > 1
+
+
 def _initials(name: str, text: str) -> bool:
     """Look for words that begin with the letters of an acronym, small words between them."""
     letters = r"[\p{L}\p{N}]*+(?:[\s-]+(?:\p{Ll}{1,3}\s+)?)".join(map(regex.escape, name))
-    return regex.search(rf"(?<!\p{{L}}){letters}\p{{L}}", text) is not None
+    flags = regex.IGNORECASE if len(name) > 2 else 0  # two letters in a row begin words everywhere
+    return regex.search(rf"(?<!\p{{L}}){letters}\p{{L}}", text, flags) is not None

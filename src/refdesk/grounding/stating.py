@@ -100,9 +100,12 @@ class Statement:
 
     def foreign(self, passage: Passage) -> tuple[str, ...]:
         """Return numbers and names that a passage lacks."""
-        numbers = (min(map(" ".join, one)) for one in self.numbers if not stated(one, passage.numbers))
         others = (name for name in self.names if not self._known(name, passage))
-        return (*numbers, *others)
+        return (*self.foreign_numbers(passage), *others)
+
+    def foreign_numbers(self, passage: Passage) -> tuple[str, ...]:
+        """Return numbers that a passage lacks."""
+        return tuple(min(map(" ".join, one)) for one in self.numbers if not stated(one, passage.numbers))
 
     def _known(self, name: str, passage: Passage) -> bool:
         number = SPELLED.get(name.casefold())

@@ -27,7 +27,7 @@ class Services(Protocol):
         ...
 
     async def collections(self) -> tuple[Collection, ...]:
-        """Return the collections that the asker may search."""
+        """Return the collections that may be chosen: those that the call named, all where it named none."""
         ...
 
     async def reader(self, collections: Sequence[str]) -> Reader:

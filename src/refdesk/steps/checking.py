@@ -61,27 +61,35 @@ class Check:
         """
         hits = tuple(item.hit for item in evidence)
         if answer.refusal is not None:
-            grounding = unchecked("the answer is a refusal", "")
-        elif isinstance(self.grounder, str):
+            return replace(answer, grounding=unchecked("the answer is a refusal", ""))
+        if isinstance(self.grounder, str):
             grounding = await self._named(answer, hits, run)
         else:
             returned = await bind(self.grounder, "ground", self.step)(answer.text, hits)
             grounding = _read(returned, answer.text, self.step)
-        if grounding.score is None and hits and grounding is not answer.grounding and not answer.refusal:
+        if grounding.score is None and hits and grounding is not answer.grounding:
             reason = grounding.reason.rstrip(".")
             run.warn(f"The answer could not be checked against the evidence: {reason}.")
         return await anyio.to_thread.run_sync(partial(with_claims, answer, evidence, grounding))
 
     async def _named(self, answer: Answer, hits: Sequence[Hit], run: Run) -> Grounding:
         grounder = await run.services.grounder(self.grounder, run.model(self.llm) if self.asks_llm else None)
-        found, name = answer.grounding, getattr(grounder, "name", self.grounder)
-        if found is not None and found.grounder == name and not misplaced(found, answer.text):
-            return found
+        found = answer.grounding
+        if found is not None and not misplaced(found, answer.text):
+            judging = partial(_judging, grounder, answer.text, hits)
+            if found.grounder == await anyio.to_thread.run_sync(judging):
+                return found
         if isinstance(grounder, JudgedGrounder):
             grounder = replace(grounder, budget=room(run.services.settings, answer.text))
             for warning in grounder.block(hits).warnings:
                 run.warn(f"For the check of the answer: {warning}")
         return await grounder.ground(answer.text, hits)
+
+
+def _judging(grounder: Any, text: str, hits: Sequence[Hit]) -> str:
+    """Return what a grounder calls itself in what it says of a text; some leave some texts to another."""
+    left = getattr(grounder, "judging", None)
+    return str(left(text, hits) if left else grounder.name)
 
 
 def misplaced(grounding: Grounding, text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 from refdesk.context import Answer, Citation, Context, Measure, Support
-from refdesk.grounding.named import JUDGE, LEXICAL
+from refdesk.grounding.named import JUDGE, LOCAL
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.workers import ModelOption
 from refdesk.steps.checking import Check, GrounderValue
@@ -30,8 +30,8 @@ class Ground(Step):
     method: ClassVar[str] = "ground"
     leaves: ClassVar[str] = "No grounding: the answer was not checked."
 
-    grounder: GrounderValue = LEXICAL
-    """`lexical`, `judge` for a language model, `nli:FOLDER` for a classifier, or one of your own."""
+    grounder: GrounderValue = LOCAL
+    """`local`, `lexical`, `judge` for a language model, `nli:FOLDER` for a classifier, or your own."""
     llm: Annotated[LLMValue, ModelOption()] = None
     """Another language model than the run's, for `judge`."""
     on_error: OnError = "continue"

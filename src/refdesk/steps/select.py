@@ -60,7 +60,7 @@ class Select(Step):
     leaves: ClassVar[str] = "The collections as they were."
 
     collections: str | tuple[str, ...] | None = None
-    """The collections to choose from: names, or `all`, the default, for all that the asker may search."""
+    """Those to choose from: names, or `all`, the default: those that the call named, else all there are."""
     selector: Annotated[
         Selector | type[Selector] | tuple[Any, Mapping[str, Any]] | SelectFunction | None,
         WorkerOption("select"),

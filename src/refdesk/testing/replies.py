@@ -55,7 +55,7 @@ SHARES = (0.25, 0.3, 0.25, 0.2)
 OPEN_ADDRESS = "https://ok.example/a"
 """An address that the evidence has, so that an answer may have it, too, as code."""
 _ADDRESS = re.compile(
-    r"(?i)(?:[a-z][a-z0-9+.-]*://|www\.|mailto:|[a-z0-9._+-]@[\w-]+\.)[\w?#/%][^\s<>\"'`\[\](){}|\\^*]*"
+    r"(?i)(?:[a-z][a-z0-9+.-]*://[\w?#/%]|(?:www\.|mailto:|[a-z0-9._+-]@[\w-]+\.)\w)[^\s<>\"'`\[\](){}|\\^*]*"
 )
 _SHOWN = re.compile(r"\[(\d+)\]")
 _NO_HTML = re.compile(r"</?[A-Za-z][A-Za-z0-9]*\s*/?>")
