@@ -8,10 +8,10 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import typer
 from typer.main import get_command
@@ -64,7 +64,7 @@ def settings_table() -> str:
         (
             f"`{field.name}`",
             f"`{settings.PREFIX}{field.name.upper()}`",
-            f"`{field.default}`" if field.default != "" else "",
+            f"`{field.default}`" if field.default not in ("", MISSING) else "",
             allowed(field.name),
             documented.get(field.name, ""),
         )
@@ -78,6 +78,8 @@ def allowed(name: str) -> str:
     if name in settings.CHOICES:
         return ", ".join(f"`{choice}`" for choice in settings.CHOICES[name])
     kind = settings.KINDS[name]
+    if get_origin(kind) is Mapping:
+        return "table; as variable a JSON object"
     least = f", at least {settings.LEAST[name]:g}" if name in settings.LEAST else ""
     words = {str: "text", int: "whole number", float: "number", bool: "`true`, `false`"}
     return words[str if get_args(kind) else kind] + least
