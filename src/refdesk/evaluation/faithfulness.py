@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
+
 from refdesk.chunking import Chunker
 from refdesk.context import Grounding
 from refdesk.documents import Document, Hit
@@ -156,6 +158,7 @@ async def judge_cases(
         if case.document not in documents:
             documents[case.document] = _hits(case, chunker)
         grounding = await grounder.ground(case.text, documents[case.document])
+        await anyio.lowlevel.checkpoint()  # a grounder that never waits could not be broken off
         judged.append(Judged(case, weakest(grounding), not grounding.hallucinated_spans))
         on_case(case.domain)
     return tuple(judged)
