@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from refdesk.blocking import BlockingDesk
     from refdesk.blocking import BlockingDesk as open  # noqa: N813
     from refdesk.configuration import load_pipeline
-    from refdesk.context import Answer, Citation, Context, Evidence, Grounding, Turn
+    from refdesk.context import Answer, Citation, Context, Evidence, Turn
     from refdesk.desk import Desk, aopen
     from refdesk.documents import Chunk, Collection, Document, DocumentRecord, Hit, Scope
     from refdesk.errors import PipelineError, RefdeskError
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from refdesk.pipeline import Pipeline, Run, Step
     from refdesk.results import Results
     from refdesk.settings import Settings
+    from refdesk.support import Grounding
 
 __version__ = "0.1.0"
 
 _HOME = {
     "blocking": ("BlockingDesk",),
     "configuration": ("load_pipeline",),
-    "context": ("Answer", "Citation", "Context", "Evidence", "Grounding", "Turn"),
+    "context": ("Answer", "Citation", "Context", "Evidence", "Turn"),
     "desk": ("Desk", "aopen"),
     "documents": ("Chunk", "Collection", "Document", "DocumentRecord", "Hit", "Scope"),
     "errors": ("PipelineError", "RefdeskError"),
@@ -31,6 +32,7 @@ _HOME = {
     "pipeline": ("Pipeline", "Run", "Step"),
     "results": ("Results",),
     "settings": ("Settings",),
+    "support": ("Grounding",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names} | {"open": "blocking"}
 

@@ -9,8 +9,9 @@ from tests.cli.conftest import QUESTION, Run
 
 from refdesk.cli.answers import doubts
 from refdesk.cli.records import answer_record
-from refdesk.context import Answer, Claim, EvidenceSpan, Grounding
+from refdesk.context import Answer
 from refdesk.evidence import number_hits
+from refdesk.support import Claim, EvidenceSpan, Grounding
 from refdesk.testing.rerankers import sample_hit
 
 EVIDENCE = number_hits([sample_hit("A hotel may cost 120 euros.", source_id="travel.md", title="Travel")])

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refdesk.chunking import Chunker
-from refdesk.context import GroundedSpan, Grounding
 from refdesk.documents import Hit
 from refdesk.errors import InputError
 from refdesk.evaluation.faithfulness import (
@@ -27,6 +26,7 @@ from refdesk.evaluation.faithfulness import (
     report_on,
     weakest,
 )
+from refdesk.support import GroundedSpan, Grounding
 
 DOCUMENT = "Employees get 30 days of leave a year."
 Row = dict[str, Any]

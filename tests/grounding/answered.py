@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from refdesk.citations.build import cite
 from refdesk.citations.sentences import Span
-from refdesk.context import Answer, Claim, Evidence, Grounding
+from refdesk.context import Answer, Evidence
 from refdesk.evidence import number_hits
+from refdesk.support import Claim, Grounding
 from refdesk.testing.rerankers import sample_hit
 
 LEAVE = "# Leave\n\nEmployees get 30 days of leave a year. Unused leave is not paid out."

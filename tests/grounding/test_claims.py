@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.grounding.answered import EVIDENCE, TRAVEL, answered, check, chunk, evidence_of
 
-from refdesk.context import Answer, Citation, Claim, GroundedSpan, Grounding, SpanSource
+from refdesk.context import Answer, Citation
 from refdesk.grounding.claims import claims_of, with_claims
 from refdesk.grounding.lexical import LexicalGrounder
+from refdesk.support import Claim, GroundedSpan, Grounding, SpanSource
 
 Spans = tuple[GroundedSpan, ...]
 pytestmark = pytest.mark.anyio

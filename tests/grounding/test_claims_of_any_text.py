@@ -11,11 +11,11 @@ from tests.grounding.answered import EVIDENCE, answered, check
 
 from refdesk.analysis import detect_language
 from refdesk.citations.sentences import language_of, sentences
-from refdesk.context import Claim
 from refdesk.grounding.claims import claims_of, with_claims
 from refdesk.grounding.judged import JudgedGrounder
 from refdesk.grounding.lexical import LexicalGrounder
 from refdesk.grounding.stating import Statement
+from refdesk.support import Claim
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio

@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.grounding.tiny import EVIDENCE, OpenTiny
 
-from refdesk.context import GroundedSpan, Grounding
 from refdesk.documents import Hit
 from refdesk.errors import InputError
 from refdesk.grounding.entailment import NliGrounder
 from refdesk.grounding.levels import Levels
+from refdesk.support import GroundedSpan, Grounding
 from refdesk.testing.rerankers import sample_hit, sample_hits
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.context import Grounding
 from refdesk.errors import LLMError
 from refdesk.grounding.judged import JudgedGrounder, located
+from refdesk.support import Grounding
 from refdesk.testing.llm import ScriptedLLM
 from refdesk.testing.rerankers import sample_hits
 

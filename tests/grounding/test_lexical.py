@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.context import Grounding
 from refdesk.documents import Hit
 from refdesk.grounding.lexical import INLINE, LexicalGrounder
+from refdesk.support import Grounding
 from refdesk.testing.rerankers import sample_hit
 
 pytestmark = pytest.mark.anyio

@@ -11,13 +11,13 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 from tests.grounding.answered import answered, check, evidence_of
 
-from refdesk.context import Grounding
 from refdesk.embedding.names import embedder_for
 from refdesk.grounding.claims import claims_of
 from refdesk.grounding.kept import TOKENS
 from refdesk.grounding.levels import Levels
 from refdesk.grounding.local import VETO, LocalGrounder, calibrated
 from refdesk.grounding.named import grounder_for
+from refdesk.support import Grounding
 from refdesk.testing.rerankers import FILLER, sample_hit, sample_hits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.model]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from refdesk.context import Claim, EvidenceSpan, Grounding, Support
 from refdesk.grounding.objections import LONGEST, SOMETHING, objections
+from refdesk.support import Claim, EvidenceSpan, Grounding, Support
 
 SOURCE = EvidenceSpan(
     number=3, chunk_id="c", document_id="d", collection="x", start=0, end=9, quote="It is\n120.", score=0.9

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.grounding.tiny import EVIDENCE, OpenTiny
 
-from refdesk.context import GroundedSpan, Grounding
 from refdesk.documents import Hit
 from refdesk.grounding.levels import Levels
 from refdesk.grounding.tokenwise import TokenGrounder, without_markers
+from refdesk.support import GroundedSpan, Grounding
 from refdesk.testing.rerankers import sample_hits
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from tests.injection.payloads import ONLY_WORDS, PAYLOADS
 from tests.injection.places import PLACES, UNSEEN
 
 from refdesk.blocking import BlockingDesk
-from refdesk.context import Claim
+from refdesk.support import Claim
 
 UNKNOWN_WORDS = Case("words", "body", "ground")
 """Words that the document has in a code alone."""

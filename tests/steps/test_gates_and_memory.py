@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import refdesk
-from refdesk.context import Grounding
 from refdesk.errors import InputError, NotFound, StepError
 from refdesk.events import Event, StepStarted, Token
 from refdesk.screening import Rule, Screening
 from refdesk.steps import Answer, Ground, Recall, Remember, Screen, Search
+from refdesk.support import Grounding
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio

@@ -10,13 +10,14 @@ import pytest
 from tests.steps.querying import after, assert_passed_over, replied, traced
 
 import refdesk
-from refdesk.context import Answer, Context, GroundedSpan, Grounding
+from refdesk.context import Answer, Context
 from refdesk.documents import Hit
 from refdesk.errors import LLMError
 from refdesk.evidence import number_hits
 from refdesk.pipeline import Pipeline
 from refdesk.steps import Answer as Write
 from refdesk.steps import Cite, Ground, Search
+from refdesk.support import GroundedSpan, Grounding
 from refdesk.testing.llm import ScriptedLLM
 from refdesk.testing.rerankers import QUESTION, sample_hits
 

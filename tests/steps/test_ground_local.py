@@ -7,13 +7,14 @@ from typing import cast
 import pytest
 from tests.steps.querying import ASKED, Offline
 
-from refdesk.context import Answer, Context, Grounding
+from refdesk.context import Answer, Context
 from refdesk.embedding.names import embedder_for
 from refdesk.evidence import number_hits
 from refdesk.grounding import Grounder
 from refdesk.grounding.named import grounder_for
 from refdesk.pipeline import LLMValue, Run, Services, Step
 from refdesk.steps import Ground
+from refdesk.support import Grounding
 from refdesk.testing.rerankers import sample_hits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.model]

@@ -8,11 +8,12 @@ from tests.steps.answers import FALSE, QUESTION, TRUE, given, streamed
 
 import refdesk
 from refdesk.context import Answer as Answered
-from refdesk.context import Context, Grounding, Verdict
+from refdesk.context import Context, Verdict
 from refdesk.errors import LLMError, StepError
 from refdesk.events import Event, Token
 from refdesk.pipeline import Pipeline, Repeat
 from refdesk.steps import Answer, Cite, Ground, Review, Search
+from refdesk.support import Grounding
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,8 @@ from refdesk.cli.session import Session
 from refdesk.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from refdesk.context import Answer, Citation, Claim, EvidenceSpan
+    from refdesk.context import Answer, Citation
+    from refdesk.support import Claim, EvidenceSpan
 
 QUOTE = 300
 """Characters of a quote that are shown; JSON has all of it."""

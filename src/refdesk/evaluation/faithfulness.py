@@ -10,10 +10,10 @@ from typing import Any
 import anyio.lowlevel
 
 from refdesk.chunking import Chunker
-from refdesk.context import Grounding
 from refdesk.documents import Document, Hit
 from refdesk.errors import InputError
 from refdesk.grounding import Grounder
+from refdesk.support import Grounding
 
 TUNED_ON, MEASURED_ON = "evaluation", "test"
 """Splits: the threshold is fitted on the one and used on the other."""

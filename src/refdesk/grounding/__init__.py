@@ -23,8 +23,8 @@ says in words what does not hold.
 from collections.abc import Sequence
 from typing import Protocol
 
-from refdesk.context import Grounding
 from refdesk.documents import Hit
+from refdesk.support import Grounding
 
 
 class Grounder(Protocol):

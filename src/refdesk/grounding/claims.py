@@ -7,12 +7,13 @@ from refdesk.analysis import detect_language
 from refdesk.citations.markers import unmarked
 from refdesk.citations.sentences import Span, language_of, sentences
 from refdesk.citations.support import supporting_span
-from refdesk.context import Answer, Citation, Claim, Evidence, EvidenceSpan, Grounding, Support
+from refdesk.context import Answer, Citation, Evidence
 from refdesk.grounding.attribution import Attribution
 from refdesk.grounding.carrying import carried
 from refdesk.grounding.conflicts import contradicts
 from refdesk.grounding.pieces import Piece, pieces_of
 from refdesk.grounding.stating import Passage, Statement
+from refdesk.support import Claim, EvidenceSpan, Grounding, Support
 
 HOLDING: frozenset[Support] = frozenset({"supported", "partial"})
 WORST: tuple[Support, ...] = ("contradicted", "unsupported", "unchecked", "partial", "supported")

@@ -8,13 +8,13 @@ import anyio.to_thread
 
 from refdesk.citations.markers import unmarked
 from refdesk.citations.sentences import Span, sentences
-from refdesk.context import GroundedSpan, Grounding, SpanSource
 from refdesk.documents import Hit
 from refdesk.embedding.windows import text_windows
 from refdesk.grounding import unchecked
 from refdesk.grounding.classifiers import Classifier
 from refdesk.grounding.levels import LEVELS, Levels, weighted_mean
 from refdesk.grounding.pairs import Pair, PairTokenizer, hit_windows
+from refdesk.support import GroundedSpan, Grounding, SpanSource
 
 NEAR = 0.8
 """Share of what the best-matching window has of a statement, from which on another matches it as well."""

@@ -10,13 +10,13 @@ from pydantic import BeforeValidator
 from refdesk.analysis import analyse
 from refdesk.citations.markers import unmarked
 from refdesk.citations.sentences import Span, language_of, sentences
-from refdesk.context import GroundedSpan, Grounding, SpanSource
 from refdesk.documents import Hit
 from refdesk.errors import ReplyUnreadable
 from refdesk.evidence import EvidenceBlock, evidence_block, number_hits, quoted
 from refdesk.grounding import unchecked
 from refdesk.llm import LLM, Message
 from refdesk.llm.asking import ask_for
+from refdesk.support import GroundedSpan, Grounding, SpanSource
 
 Verdict = Literal["supported", "unsupported", "contradicted", "unknown"]
 VERDICTS: tuple[str, ...] = ("supported", "unsupported", "contradicted", "unknown")

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from refdesk.context import Support
 from refdesk.errors import InputError
+from refdesk.support import Support
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,12 @@ import anyio.to_thread
 from refdesk.analysis import detect_language
 from refdesk.citations.sentences import Span, language_of, sentences
 from refdesk.citations.support import supporting_span
-from refdesk.context import GroundedSpan, Grounding, SpanSource, Support
 from refdesk.documents import Hit
 from refdesk.grounding import unchecked
 from refdesk.grounding.conflicts import contradicts
 from refdesk.grounding.negation import denied
 from refdesk.grounding.stating import Passage, Statement
+from refdesk.support import GroundedSpan, Grounding, SpanSource, Support
 
 INLINE = 10_000
 """Characters up to which a thread would cost more than the work."""

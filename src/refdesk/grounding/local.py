@@ -19,7 +19,6 @@ import numpy as np
 from refdesk.analysis import detect_language
 from refdesk.citations.leads import without_lead
 from refdesk.citations.sentences import Span, language_of, sentences
-from refdesk.context import GroundedSpan, Grounding, SpanSource, Support
 from refdesk.documents import Hit
 from refdesk.embedding import Embedder, TokenEmbedder, TokenVectors
 from refdesk.grounding import unchecked
@@ -29,6 +28,7 @@ from refdesk.grounding.levels import Levels, weighted_mean
 from refdesk.grounding.lexical import LexicalGrounder
 from refdesk.grounding.literal import Literal
 from refdesk.grounding.stating import MARKER, Passage, Statement
+from refdesk.support import GroundedSpan, Grounding, SpanSource, Support
 
 ENGLISH, UNDETERMINED = "en", "und"
 _OTHER = LexicalGrounder()

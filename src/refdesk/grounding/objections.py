@@ -1,7 +1,7 @@
 """What is wrong with an answer, in sentences for the model that writes it anew or reviews it."""
 
 from refdesk.citations.markers import unmarked
-from refdesk.context import Claim, Grounding
+from refdesk.support import Claim, Grounding
 
 HOLDS = 0.5
 """Score that is enough where nothing is known of single statements."""

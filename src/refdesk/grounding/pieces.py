@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import regex
 
 from refdesk.citations.sentences import Span
-from refdesk.context import GroundedSpan, Grounding, Support
 from refdesk.grounding.carrying import without_leading_markers
 from refdesk.grounding.stating import Statement
+from refdesk.support import GroundedSpan, Grounding, Support
 
 LEAST = 3
 """Words that the rest of a sentence needs to count as a statement, where it has no number and no name."""

@@ -9,7 +9,6 @@ import numpy as np
 import regex
 
 from refdesk.citations.sentences import Span, sentences
-from refdesk.context import GroundedSpan, Grounding, SpanSource, Support
 from refdesk.documents import Hit
 from refdesk.grounding import unchecked
 from refdesk.grounding.classifiers import Classifier
@@ -17,6 +16,7 @@ from refdesk.grounding.labels import Floats
 from refdesk.grounding.levels import LEVELS, Levels, weighted_mean
 from refdesk.grounding.pairs import Pair, PairTokenizer, evidence_windows, hit_windows
 from refdesk.grounding.stating import MARKER
+from refdesk.support import GroundedSpan, Grounding, SpanSource, Support
 
 ALL = ""
 """Stands for the evidence of all chunks together, where a chunk id stands for that of one."""

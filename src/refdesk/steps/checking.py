@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 import anyio.to_thread
 
-from refdesk.context import Answer, Evidence, Grounding
+from refdesk.context import Answer, Evidence
 from refdesk.documents import Hit
 from refdesk.errors import StepError
 from refdesk.grounding import unchecked
@@ -18,6 +18,7 @@ from refdesk.grounding.named import JUDGE, problem_of
 from refdesk.pipeline import LLMValue, Run
 from refdesk.pipeline.workers import WorkerOption, bind
 from refdesk.steps.window import room
+from refdesk.support import Grounding
 
 
 class Grounder(Protocol):

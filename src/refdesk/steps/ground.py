@@ -5,11 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
-from refdesk.context import Answer, Citation, Context, Measure, Support
+from refdesk.context import Answer, Citation, Context, Measure
 from refdesk.grounding.named import JUDGE, LOCAL
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.workers import ModelOption
 from refdesk.steps.checking import Check, GrounderValue
+from refdesk.support import Support
 
 LEVELS: tuple[Support, ...] = ("supported", "partial", "unsupported", "contradicted", "unchecked")
 

@@ -11,7 +11,7 @@ from refdesk.answering import REVIEW_REJECTED
 from refdesk.answering.own import pieces_of
 from refdesk.answering.writing import write
 from refdesk.citations.markers import marked
-from refdesk.context import Answer, Context, Decision, Evidence, Grounding, Verdict
+from refdesk.context import Answer, Context, Decision, Evidence, Verdict
 from refdesk.errors import ReplyUnreadable, StepError
 from refdesk.events import Done
 from refdesk.evidence import evidence_block, quoted
@@ -23,6 +23,7 @@ from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 from refdesk.steps.checking import Check, Grounder, GroundFunction
 from refdesk.steps.window import room
+from refdesk.support import Grounding
 
 
 class Reviewer(Protocol):
