@@ -10,35 +10,13 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
 
-from refdesk.answering.writing import write
-from refdesk.context import Answer, Evidence, NumberBy
-from refdesk.events import Token
-from refdesk.testing.replies import faults, pieces, reply, sources
+from refdesk.context import NumberBy
+from refdesk.testing.replies import faults, pieces, reply, sources, written
 
 LIBRARIES = 200
 """Sets of evidence that the cases draw from."""
 MOST_SHOWN = 10
-
-
-async def as_stream(texts: Sequence[str]) -> AsyncIterator[str]:
-    for text in texts:
-        yield text
-
-
-async def answered(
-    texts: Sequence[str], evidence: Sequence[Evidence], number_by: NumberBy
-) -> tuple[Answer, list[str]]:
-    """Return the answer and the pieces that were shown."""
-    shown: list[str] = []
-    written = write("?", as_stream(texts), evidence, evidence=evidence, model="random", number_by=number_by)
-    async for event in written:
-        if isinstance(event, Token):
-            shown.append(event.text)
-        else:
-            return event.answer, shown
-    raise AssertionError("An answer ends with Done.")
 
 
 async def main(cases: int, seed: int) -> int:
@@ -51,8 +29,8 @@ async def main(cases: int, seed: int) -> int:
         documents, evidence = chance.choice(libraries)
         text = reply(chance)
         number_by: NumberBy = chance.choice(("chunk", "document"))
-        answer, shown = await answered(pieces(chance, text), evidence, number_by)
-        whole, _ = await answered([text], evidence, number_by) if case % 4 == 0 else (answer, shown)
+        answer, shown = await written(pieces(chance, text), evidence, number_by)
+        whole, _ = await written([text], evidence, number_by) if case % 4 == 0 else (answer, shown)
         wrong = faults(answer, shown, documents, evidence)
         if whole != answer:
             wrong = (*wrong, f"uncut it gives {whole.text!r}")

@@ -1,7 +1,7 @@
 """Random replies in random pieces, read by a Markdown parser that is not ours."""
 
 import random
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -10,10 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refdesk.answering.own import own_answer
-from refdesk.answering.writing import write
 from refdesk.context import Answer, Evidence, NumberBy
 from refdesk.events import Token
-from refdesk.testing.replies import BREAKS, HOSTILE, MARKERS, WORDS, faults, pieces, read, reply, sources
+from refdesk.testing.replies import (
+    BREAKS,
+    HOSTILE,
+    MARKERS,
+    WORDS,
+    faults,
+    pieces,
+    read,
+    reply,
+    sources,
+    written,
+)
 
 LIBRARIES = [sources(random.Random(seed)) for seed in range(40)]
 NUMBERINGS = st.sampled_from(get_args(NumberBy))
@@ -21,27 +31,9 @@ FRAGMENTS = st.sampled_from([*MARKERS, *HOSTILE, *WORDS, *BREAKS, " "])
 REPLIES = st.lists(FRAGMENTS | st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=14)
 
 
-async def as_stream(texts: Sequence[str]) -> AsyncIterator[str]:
-    for text in texts:
-        yield text
-
-
-async def answered(
-    texts: Sequence[str], evidence: Sequence[Evidence], number_by: NumberBy
-) -> tuple[Answer, list[str]]:
-    shown: list[str] = []
-    written = write("?", as_stream(texts), evidence, evidence=evidence, model="m", number_by=number_by)
-    async for event in written:
-        if isinstance(event, Token):
-            shown.append(event.text)
-        else:
-            return event.answer, shown
-    raise AssertionError("An answer ends with Done.")
-
-
 def run(texts: Sequence[str], evidence: Sequence[Evidence], number_by: NumberBy) -> tuple[Answer, list[str]]:
     """Drive a coroutine that never waits."""
-    coroutine = answered(texts, evidence, number_by)
+    coroutine = written(texts, evidence, number_by)
     try:
         coroutine.send(None)
     except StopIteration as end:

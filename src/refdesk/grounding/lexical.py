@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import anyio.to_thread
 
 from refdesk.analysis import detect_language
+from refdesk.citations.leads import without_lead
 from refdesk.citations.sentences import Span, language_of, sentences
 from refdesk.citations.support import supporting_span
 from refdesk.documents import Hit
@@ -73,9 +74,9 @@ class LexicalGrounder:
         self, answer: str, language: str, hits: Sequence[Hit], passages: Sequence[Passage]
     ) -> Iterator[tuple[GroundedSpan, float]]:
         """Yield judged spans, each with the share of it that the evidence holds."""
-        evidence = Passage.joined(passages)
+        evidence, bare = Passage.joined(passages), without_lead(answer)
         for span in sentences(answer, language):
-            said = Statement.of(span.of(answer), language)
+            said = Statement.of(span.of(bare), language)
             if said.empty:
                 continue
             shares = [said.share_in(one) for one in passages]

@@ -5,15 +5,17 @@ The checks read an answer with a Markdown parser of its own, the way a page that
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token as MarkdownToken
 
-from refdesk.context import Answer, Evidence
+from refdesk.answering.writing import write
+from refdesk.context import Answer, Evidence, NumberBy
 from refdesk.documents import Chunk, Document, Hit, chunk_id
+from refdesk.events import Token
 from refdesk.evidence import number_hits
 
 _MARKERS = (
@@ -225,3 +227,22 @@ def _of_links(reading: Reading) -> Iterator[str]:
             yield f"HTML: {token.content}"
     for address in _ADDRESS.findall(reading.prose):
         yield f"the address {address}"
+
+
+async def written(
+    texts: Sequence[str], evidence: Sequence[Evidence], number_by: NumberBy
+) -> tuple[Answer, list[str]]:
+    """Return the answer that a reply in pieces becomes, and the pieces that were shown."""
+    shown: list[str] = []
+    events = write("?", _streamed(texts), evidence, evidence=evidence, model="random", number_by=number_by)
+    async for event in events:
+        if isinstance(event, Token):
+            shown.append(event.text)
+        else:
+            return event.answer, shown
+    raise AssertionError("An answer ends with Done.")
+
+
+async def _streamed(texts: Sequence[str]) -> AsyncIterator[str]:
+    for text in texts:
+        yield text
