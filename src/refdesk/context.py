@@ -9,6 +9,7 @@ from refdesk.errors import RefdeskError
 from refdesk.filters import Filter
 from refdesk.results import Results, merged
 from refdesk.support import Grounding, Support
+from refdesk.tooluse import TerminatedBy, ToolUse
 
 Zone = Literal["none", "weak", "ok", "unknown"]
 """How far the evidence supports an answer; `unknown` where it could not be measured."""
@@ -78,7 +79,7 @@ class Answer:
     zone: Zone = "unknown"
     refusal: str | None = None
     """Why there is no answer: `nothing_found`, `below_threshold`, `budget`, `abstained`, `screened`,
-    `review_rejected`."""
+    `review_rejected`, and of a loop `gave_up` and `unfinished`."""
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
@@ -195,6 +196,10 @@ class Context:
     """What the answer is written from."""
     distilled: str = ""
     """Evidence as a context optimizer condensed it; empty where it is shown as it was found."""
+    tool_history: tuple[ToolUse, ...] = ()
+    """What an agentic loop did, in order."""
+    terminated_by: TerminatedBy | None = None
+    """How an agentic loop ended; None where none ran."""
     zone: Zone = "unknown"
     answer: Answer | None = None
     corrections: tuple[Correction, ...] = ()

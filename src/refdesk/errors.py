@@ -15,6 +15,7 @@
     │  └─ ReplyUnreadable     reply_unreadable     a reply that is not the JSON that was asked for; `.reply`
     ├─ PipelineError          pipeline_invalid     a pipeline that cannot run; `.problems`
     ├─ StepError              step_failed          a step whose worker failed or returned nonsense; `.step`
+    ├─ ToolError              tool_failed          a mistake in a call of a tool, for the model to read
     ├─ LimitReached           limit_reached        a deadline or budget; `.kind`, `.limit`
     └─ StoreError             store_failed
        └─ StoreLocked         store_locked         another process is writing
@@ -180,6 +181,12 @@ class StepError(RefdeskError):
     def __init__(self, message: str, *, step: str, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
         self.step = step
+
+
+class ToolError(RefdeskError):
+    """A tool of a loop cannot do what its call asks for. The model is told, and goes on."""
+
+    code = "tool_failed"
 
 
 class LimitReached(RefdeskError):

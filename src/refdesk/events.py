@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from refdesk.context import NO_USAGE, Answer, Citation, Context, Measure, StepOutcome, Usage
 from refdesk.errors import RefdeskError
+from refdesk.tooluse import TerminatedBy, ToolUse
 
 Outcome = Literal["added", "updated", "unchanged", "skipped", "failed", "removed"]
 """`skipped`: nothing to index in it (no text, or a format without text), which is no error."""
@@ -127,12 +128,45 @@ class RunFinished:
     error: RefdeskError | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolStarted:
+    """A loop begins to run a tool. `path` leads to the loop."""
+
+    run_id: str
+    path: tuple[str, ...]
+    iteration: int
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFinished:
+    """A tool of a loop was run, or was not, see its outcome; also for calls that were never started."""
+
+    run_id: str
+    path: tuple[str, ...]
+    use: ToolUse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopFinished:
+    """A loop has ended, also where it was broken off."""
+
+    run_id: str
+    path: tuple[str, ...]
+    terminated_by: TerminatedBy
+    iterations: int
+    tool_history: tuple[ToolUse, ...] = ()
+
+
 AnswerEvent = Token | Done
 """What an answerer gives."""
 
 StepEvent = StepStarted | StepFinished | StepFailed
+LoopEvent = ToolStarted | ToolFinished | LoopFinished
 
-Event = RunStarted | RunFinished | StepEvent | ModelCalled | Token | Citations | Done
+Event = RunStarted | RunFinished | StepEvent | LoopEvent | ModelCalled | Token | Citations | Done
 """What a run gives."""
 
 Sink = Callable[[Event], None]

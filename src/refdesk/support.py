@@ -13,6 +13,10 @@ class SpanSource:
 
     chunk_id: str
     score: float
+    search_query: str = ""
+    """What an agentic loop searched for when it first found the chunk; empty where no loop did."""
+    search_iteration: int = 0
+    """In which turn of it, from 1; 0 where no loop found it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
