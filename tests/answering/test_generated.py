@@ -12,7 +12,8 @@ from refdesk.errors import ContextTooLong, LLMError
 from refdesk.events import Done, Token
 from refdesk.llm import DEFAULTS, Message, Options
 from refdesk.llm.models import ModelLLM
-from refdesk.testing.llm import ScriptedLLM, ServerReply, chat_server
+from refdesk.testing.chat_server import ServerReply, chat_server
+from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
 QUESTION = "How much leave?"

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from refdesk.cli.main import app
-from refdesk.testing.llm import ServerReply, chat_server
+from refdesk.testing.chat_server import ServerReply, chat_server
 from refdesk.testing.models import write_tiny_model
 
 LEAVE = """# Leave

@@ -8,7 +8,7 @@ from tests.cli.calling import as_json, failing
 from tests.cli.conftest import Run
 
 from refdesk.evaluation.faithfulness import DOMAINS
-from refdesk.testing.llm import ServerReply, chat_server
+from refdesk.testing.chat_server import ServerReply, chat_server
 
 FACTS = [
     (f"The {metal} of store {n} weighs {n + 20} kilos.", n + 20) for n, metal in enumerate(("zinc", "iron"))

@@ -10,7 +10,7 @@ from refdesk.llm import LLM, Message
 from refdesk.llm.failures import scrub
 from refdesk.llm.models import ModelLLM
 from refdesk.llm.names import llm_for, parse_model_name
-from refdesk.testing.llm import ServerReply, chat_server
+from refdesk.testing.chat_server import ServerReply, chat_server
 
 pytestmark = pytest.mark.anyio
 SECRET = "sk-test-0123456789abcdef"

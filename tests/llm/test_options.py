@@ -12,7 +12,7 @@ from refdesk.errors import ContextTooLong, LLMError
 from refdesk.llm import DEFAULTS, Message, Options
 from refdesk.llm.models import ModelLLM
 from refdesk.llm.names import llm_for
-from refdesk.testing.llm import ChatServer, ServerReply, chat_server
+from refdesk.testing.chat_server import ChatServer, ServerReply, chat_server
 
 pytestmark = pytest.mark.anyio
 QUESTION = (Message("user", "Why?"),)

@@ -221,3 +221,20 @@ def test_thoughts_are_cut_out_whatever_tag_is_missing(opening: str, closing: str
 
 def test_text_without_thoughts_stays() -> None:
     assert without_thoughts(" a < b, <b>c</b> ") == "a < b, <b>c</b>"
+
+
+def test_readings_say_where_they_begin() -> None:
+    reply = '<think>{"no": 1}</think>First {"a": 1} then {"b": 2, "c": 3} and [4].'
+    text = without_thoughts(reply)
+    found = readings(reply)
+    assert [one.value for one in found] == [{"b": 2, "c": 3}, {"a": 1}, [4]]
+    assert [json.loads(text[one.start : one.start + one.length]) for one in found] == [
+        one.value for one in found
+    ]
+    assert min(found, key=lambda one: one.start).value == {"a": 1}
+
+
+@given(st.lists(OBJECTS, min_size=1, max_size=4), st.sampled_from(["", " ", "\n", " and "]))
+def test_the_first_value_is_found_by_its_place(values: list[dict[str, Any]], between: str) -> None:
+    found = readings(between.join(map(json.dumps, values)))
+    assert [one.value for one in sorted(found, key=lambda one: one.start)] == values

@@ -1,9 +1,9 @@
 """Messages to a reply.
 
-`LLM` is the contract. `names` reads model strings; `models` reaches providers through pydantic-ai (`exchange`
-and `failures` speak its language), `local` runs llama.cpp here, `function` takes functions and plain objects.
-`complete` joins a reply, `thoughts` cuts out what a model thinks first, `replies` and `asking` read JSON out
-of what models say.
+`LLM` is the contract. `names` reads model strings; `models` reaches providers through pydantic-ai, whose
+language `exchange`, `calls`, `joined_calls` and `failures` speak; `local` runs llama.cpp here, `function`
+takes functions and plain objects, `calling_function` functions that call tools. `complete` joins a reply,
+`thoughts` cuts out what a model thinks first, `replies` and `asking` read JSON out of what models say.
 """
 
 from collections.abc import AsyncGenerator, Callable, Mapping

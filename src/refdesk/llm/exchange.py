@@ -1,16 +1,25 @@
 """Messages and options in pydantic-ai's words, and its replies in ours."""
 
+import itertools
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
 from refdesk.context import Usage
 from refdesk.llm import Message, Options
+from refdesk.llm.calls import definitions, reply_of, result_of
 
 
 def history(messages: tuple[Message, ...], library: ModuleType) -> list[Any]:
-    """Return messages as pydantic-ai takes them."""
-    return [_request_of(message, library.messages) for message in messages]
+    """Return messages as pydantic-ai takes them; results that follow each other are one request."""
+    requests: list[Any] = []
+    for are_results, group in itertools.groupby(messages, lambda message: message.role == "tool"):
+        if are_results:
+            parts = [result_of(message, library) for message in group]
+            requests.append(library.messages.ModelRequest(parts=parts))
+        else:
+            requests.extend(_request_of(message, library) for message in group)
+    return requests
 
 
 def settings_of(options: Options, timeout: float, further: Mapping[str, Any]) -> dict[str, Any]:
@@ -21,11 +30,17 @@ def settings_of(options: Options, timeout: float, further: Mapping[str, Any]) ->
 
 
 def parameters(options: Options, model: Any, library: ModuleType) -> Any:
-    """Return what holds the reply to a schema, None where there is none or the model knows no schemas."""
-    if options.json_schema is None or not model.profile.get("supports_json_schema_output"):
-        return None
-    form = library.output.OutputObjectDefinition(json_schema=dict(options.json_schema), name="reply")
-    return library.models.ModelRequestParameters(output_mode="native", output_object=form)
+    """Return the tools and what holds the reply to a schema, None where there is neither.
+
+    A model that knows no schemas gets none.
+    """
+    wanted: dict[str, Any] = {}
+    if options.tools:
+        wanted["function_tools"] = definitions(options, library)
+    if options.json_schema is not None and model.profile.get("supports_json_schema_output"):
+        form = library.output.OutputObjectDefinition(json_schema=dict(options.json_schema), name="reply")
+        wanted |= {"output_mode": "native", "output_object": form}
+    return library.models.ModelRequestParameters(**wanted) if wanted else None
 
 
 def text_of(event: Any) -> str:
@@ -58,8 +73,9 @@ def _cost(reply: Any) -> float:
         return 0.0
 
 
-def _request_of(message: Message, parts: ModuleType) -> Any:
+def _request_of(message: Message, library: ModuleType) -> Any:
     if message.role == "assistant":
-        return parts.ModelResponse(parts=[parts.TextPart(content=message.text)])
+        return reply_of(message, library)
+    parts = library.messages
     kind = parts.SystemPromptPart if message.role == "system" else parts.UserPromptPart
     return parts.ModelRequest(parts=[kind(content=message.text)])

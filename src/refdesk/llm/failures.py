@@ -14,6 +14,11 @@ _TOO_LONG = re.compile(
     r"|(?:prompt|input) is too long|too many (?:input )?tokens|context_length_exceeded|exceed_context_size"
 )
 """How servers word it that pydantic-ai does not know, llama.cpp among them."""
+_NO_TOOLS = re.compile(
+    r"(?i)supports? tools?\b|support(?:ing)? (?:tool|function)|\btools? param|tool choice requires"
+    r"|\b(?:tool|function)s?(?:[ _]\w+)?`? (?:is|are) not|unknown (?:field|parameter|argument)\W+tool"
+)
+"""How servers word it that they, or a model, take no tools, where the status does not say so."""
 _LONGEST_CAUSE = 400
 
 
@@ -35,17 +40,38 @@ def failed(error: Any, model: str) -> LLMError:
     ):
         return ContextTooLong(said, remedy="Give it less evidence, or use a model with a larger window.")
     retryable = bool(kinds & _PASSING) or status in (408, 409, 425, 429) or (status or 0) >= 500
+    lasting = "ModelQuotaExceededError" in kinds or status == 501 or _takes_no_tools(status, said)
     return LLMError(
         said,
-        retryable=retryable and "ModelQuotaExceededError" not in kinds,
+        retryable=retryable and not lasting,
         remedy=next((remedy for kind, remedy in _REMEDIES.items() if kind in kinds), ""),
     )
+
+
+def garbled(error: Exception, model: str) -> LLMError:
+    """Say that a reply has not the form of the protocol."""
+    said = scrub(f"{type(error).__name__}: {error}")[:_LONGEST_CAUSE]
+    return LLMError(f"The model {model} sent a reply that cannot be read: {said}", retryable=True)
 
 
 def rejected(error: LLMError) -> bool:
     """Tell whether a server refused what a request asks for, and not its length or its sender."""
     status = getattr(error.__cause__, "status_code", None)
-    return status in _REJECTED and not isinstance(error, ContextTooLong)
+    kinds = {cls.__name__ for cls in type(error.__cause__).__mro__}
+    return status in _REJECTED and not isinstance(error, ContextTooLong) and not kinds & _THE_SENDER
+
+
+def tools_refused(error: LLMError) -> bool:
+    """Tell whether a request with tools may have failed because of them, so that one without is worth asking.
+
+    Servers that know no tools often say no more than that a request is wrong.
+    """
+    status = getattr(error.__cause__, "status_code", None)
+    return rejected(error) or _takes_no_tools(status, error.message)
+
+
+def _takes_no_tools(status: int | None, said: str) -> bool:
+    return status in (None, 404, 405, 500) and bool(_NO_TOOLS.search(said))
 
 
 def nothing_written(model: str, finish: str | None, thought: bool) -> LLMError:
@@ -78,6 +104,7 @@ def _cause(error: Any, status: int | None) -> str:
 
 
 _REJECTED = (400, 415, 422, 501)
+_THE_SENDER = {"ModelAuthenticationError", "ModelQuotaExceededError"}
 _PASSING = {
     "ModelRateLimitError",
     "ModelUnavailableError",

@@ -23,29 +23,47 @@ class FunctionLLM:
 
     @property
     def name(self) -> str:
-        return f"function:{getattr(self.function, '__name__', type(self.function).__name__)}"
+        return name_of(self.function)
 
     async def stream(
         self, messages: tuple[Message, ...], options: Options = DEFAULTS
     ) -> AsyncGenerator[str, None]:
-        prompt = "\n\n".join(message.text for message in messages)
-        try:
-            reply = await self._call(prompt)
-        except LLMError:
-            raise
-        except Exception as error:
-            raise LLMError(f"The function {self.name!r} failed: {type(error).__name__}: {error}") from error
+        reply = await ask_function(self.function, "\n\n".join(message.text for message in messages))
         if not isinstance(reply, str):
             raise LLMError(
                 f"The function {self.name!r} returned {type(reply).__name__}; it must return text."
             )
         yield reply
 
-    async def _call(self, prompt: str) -> object:
-        if inspect.iscoroutinefunction(self.function):
-            return await self.function(prompt)
-        reply = await anyio.to_thread.run_sync(self.function, prompt, abandon_on_cancel=True)
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what a function is called as a language model."""
+    return f"function:{getattr(function, '__name__', type(function).__name__)}"
+
+
+async def ask_function(function: Callable[..., Any], *arguments: Any) -> object:
+    """Return what a function, sync or async, returns. Errors: `LLMError`, whatever it raises."""
+    try:
+        if inspect.iscoroutinefunction(function):
+            return await function(*arguments)
+        reply = await anyio.to_thread.run_sync(function, *arguments, abandon_on_cancel=True)
         return await reply if inspect.isawaitable(reply) else reply
+    except LLMError:
+        raise
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise LLMError(f"The function {name_of(function)!r} failed: {what}") from error
+
+
+def can_take(function: Callable[..., Any], *arguments: Any) -> bool:
+    """Tell whether a function can be called like this; one that does not say what it takes can."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
 
 
 class Streaming(Protocol):
@@ -73,12 +91,3 @@ class OptionlessLLM:
         async with aclosing(self.llm.stream(messages)) as pieces:
             async for piece in pieces:
                 yield piece
-
-
-def takes_options(llm: Any) -> bool:
-    """Tell whether an object's `stream` can be given options besides messages."""
-    try:
-        inspect.signature(llm.stream).bind((), DEFAULTS)
-    except TypeError:
-        return False
-    return True

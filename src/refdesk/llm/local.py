@@ -12,12 +12,12 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio.to_thread
 
 from refdesk.errors import InputError, ModelError
-from refdesk.llm import DEFAULTS, Message, Options
+from refdesk.llm import DEFAULTS, Calling, Message, Options
 from refdesk.llm.models import ModelLLM
 from refdesk.models.catalog import CATALOG, known
 from refdesk.models.locate import locate
@@ -37,6 +37,8 @@ class LocalLLM:
     Errors: `MissingExtra`, `ModelError` for weights that are missing or cannot be loaded, `LLMError`.
     """
 
+    calling: ClassVar[Calling] = "written"
+    """Small models, and the templates in their files, keep to no form of calls; to a schema they do."""
     model: str
     """Path of a GGUF file, or a name of the catalogue."""
     threads: int = 0
@@ -63,6 +65,7 @@ class LocalLLM:
             key=server.key,
             priced=False,
             timeout=PATIENCE,
+            calling=self.calling,
         )
         bounded = replace(options, max_tokens=options.max_tokens or self.reply)
         async with aclosing(llm.stream(messages, bounded)) as pieces:

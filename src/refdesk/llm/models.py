@@ -14,9 +14,10 @@ import anyio.to_thread
 
 from refdesk.addresses import without_users
 from refdesk.errors import LLMError, MissingExtra
-from refdesk.llm import DEFAULTS, Message, Options
+from refdesk.llm import DEFAULTS, Calling, Message, Options
+from refdesk.llm.calls import calls_of
 from refdesk.llm.exchange import history, parameters, settings_of, text_of, usage_of
-from refdesk.llm.failures import failed, nothing_written, rejected, unusable
+from refdesk.llm.failures import failed, garbled, nothing_written, rejected, unusable
 from refdesk.plugins import load_extra
 
 _EXTRAS = {"anthropic": "anthropic", "google": "google", "google-cloud": "google"}
@@ -42,6 +43,8 @@ class ModelLLM:
     timeout: float = 120.0
     """Seconds to wait for the next piece of a reply."""
     attempts: int = 3
+    calling: Calling = "native"
+    """`written` for a server or model whose own calls do not work: it is sent no tools."""
     settings: tuple[tuple[str, Any], ...] = ()
     """Further model settings of pydantic-ai, such as `("seed", 1)`."""
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
@@ -52,7 +55,12 @@ class ModelLLM:
     async def stream(
         self, messages: tuple[Message, ...], options: Options = DEFAULTS
     ) -> AsyncGenerator[str, None]:
-        """Stream a reply. A server that refuses a schema is asked once more, without it."""
+        """Stream a reply. A server that refuses a schema is asked once more, without it.
+
+        One that refuses tools is not: without them the question would be another (`failures.tools_refused`).
+        """
+        if self.calling == "written":
+            options = replace(options, tools=())
         attempt = 1
         while True:
             started = False
@@ -96,15 +104,26 @@ class ModelLLM:
         )
         written = False
         async with request as reply:
-            async for event in reply:
-                if text := text_of(event):
+            async with aclosing(self._texts(reply)) as texts:
+                async for text in texts:
                     written = True
                     yield text
             if usage := usage_of(reply, priced=self.priced):
                 options.on_usage(usage)
-            if not written:
-                response = reply.get()
+            response = reply.get()
+            names = [tool.name for tool in options.tools]
+            if calls := calls_of(response, messages, names) if names else ():
+                options.on_calls(calls)
+            elif not written:
                 raise nothing_written(self._shown, response.finish_reason, bool(response.parts))
+
+    async def _texts(self, reply: Any) -> AsyncGenerator[str, None]:
+        try:
+            async for event in reply:
+                if text := text_of(event):
+                    yield text
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise garbled(error, self._shown) from error
 
     def _build(self, library: ModuleType) -> Any:
         if self.base_url is None:

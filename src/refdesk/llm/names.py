@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 from refdesk.addresses import without_user, without_users
 from refdesk.errors import InputError
-from refdesk.llm import LLM
-from refdesk.llm.function import FunctionLLM, OptionlessLLM, Streaming, takes_options
+from refdesk.llm import DEFAULTS, LLM
+from refdesk.llm.calling_function import CallingFunctionLLM
+from refdesk.llm.function import FunctionLLM, OptionlessLLM, Streaming, can_take
 from refdesk.llm.local import LocalLLM
 from refdesk.llm.models import ModelLLM
 
@@ -40,19 +41,35 @@ class ModelName:
         return f"ModelName({str(self)!r})"
 
 
-def llm_for(value: str | Callable[[str], Any] | LLM | Streaming, *, cache: Path | None = None) -> LLM:
-    """Return a language model for a model string, a function from prompt to reply, or a model itself.
+def llm_for(value: str | Callable[..., Any] | LLM | Streaming, *, cache: Path | None = None) -> LLM:
+    """Return a language model for a model string, a function, or a model itself.
 
-    `cache` is where `local:NAME` looks for weights. Errors: `InputError` where the value is none of these.
-    Nothing is imported or called yet.
+    A function takes the prompt, or three arguments: messages, tools and options. `cache`
+    is where `local:NAME` looks for weights. Nothing is imported or called yet.
+
+    Errors: `InputError` where the value is none of these.
     """
     if isinstance(value, str):
         return _from_string(value, cache)
     if hasattr(value, "stream") and hasattr(value, "name"):
-        return cast(LLM, value) if takes_options(value) else OptionlessLLM(cast(Streaming, value))
+        takes_options = can_take(value.stream, (), DEFAULTS)
+        return cast(LLM, value) if takes_options else OptionlessLLM(cast(Streaming, value))
     if callable(value):
-        return FunctionLLM(value)
+        return _from_function(value)
     raise InputError(f"{type(value).__name__} cannot be used as a language model.", remedy=_REMEDY)
+
+
+def _from_function(function: Callable[..., Any]) -> LLM:
+    if can_take(function, ""):
+        return FunctionLLM(function)
+    if can_take(function, (), (), DEFAULTS):
+        return CallingFunctionLLM(function)
+    raise InputError(
+        f"The function {getattr(function, '__name__', function)!r} cannot be used as a language model: "
+        "it takes neither one argument nor three.",
+        remedy="Let it take the prompt and return text, or take messages, tools and options and return text "
+        "or calls.",
+    )
 
 
 def parse_model_name(value: str) -> ModelName:

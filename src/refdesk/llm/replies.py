@@ -30,6 +30,8 @@ class Reading:
     complete: bool
     length: int
     """Characters of the reply that it takes."""
+    start: int
+    """Where it begins in what was read: the reply without its thoughts, or the JSON string that it is."""
 
 
 def read_json(reply: str) -> Any:
@@ -102,6 +104,6 @@ def _found(text: str) -> list[Reading]:
             continue
         left = scanner.left
         if value or scanner.complete:
-            found.append(Reading(value, scanner.complete, scanner.at - start.start()))
+            found.append(Reading(value, scanner.complete, scanner.at - start.start(), start.start()))
             at = scanner.at  # the end of the text where it was cut: what is inside a cut value is no answer
     return found
