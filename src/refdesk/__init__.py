@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from refdesk.errors import PipelineError, RefdeskError
     from refdesk.events import Done, Event, IngestEvent, Token
     from refdesk.ingest import Summary
+    from refdesk.loop.tools import Tool, tool
     from refdesk.pipeline import Pipeline, Run, Step
     from refdesk.results import Results
     from refdesk.settings import Settings
+    from refdesk.steps import Loop
     from refdesk.support import Grounding
 
 __version__ = "0.1.0"
@@ -29,9 +31,11 @@ _HOME = {
     "errors": ("PipelineError", "RefdeskError"),
     "events": ("Done", "Event", "IngestEvent", "Token"),
     "ingest": ("Summary",),
+    "loop.tools": ("Tool", "tool"),
     "pipeline": ("Pipeline", "Run", "Step"),
     "results": ("Results",),
     "settings": ("Settings",),
+    "steps": ("Loop",),
     "support": ("Grounding",),
 }
 _MODULE = {name: module for module, names in _HOME.items() for name in names} | {"open": "blocking"}
@@ -52,6 +56,7 @@ __all__ = [
     "Grounding",
     "Hit",
     "IngestEvent",
+    "Loop",
     "Pipeline",
     "PipelineError",
     "RefdeskError",
@@ -62,10 +67,12 @@ __all__ = [
     "Step",
     "Summary",
     "Token",
+    "Tool",
     "Turn",
     "aopen",
     "load_pipeline",
     "open",
+    "tool",
 ]
 
 

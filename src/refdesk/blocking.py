@@ -48,6 +48,7 @@ class BlockingDesk:
     run = _blocking(Desk.run)
     step = _blocking(Desk.step)
     start = _blocking(Desk.start)
+    ground = _blocking(Desk.ground)
     recheck = _blocking(Desk.recheck)
     documents = _blocking(Desk.documents)
     document = _blocking(Desk.document)

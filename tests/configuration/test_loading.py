@@ -21,6 +21,7 @@ from refdesk.steps import (
     Expand,
     Gate,
     Ground,
+    Loop,
     Reason,
     Recall,
     Remember,
@@ -48,6 +49,7 @@ IN_CODE = {
         | Cite()
         | Ground()
     ),
+    "agentic": Loop() | Cite() | Ground(),
     "forum": (
         Screen()
         | Recall()
@@ -129,7 +131,7 @@ def test_presets_are_the_files_and_say_when_to_use_them() -> None:
 def test_default_and_simple_need_no_model_and_the_others_say_so() -> None:
     needing = {name for name in PRESETS if load_pipeline(name).problems(llm=False)}
     assert needing == {name for name, text in presets().items() if "Needs a language model" in text}
-    assert needing == {"modular", "forum", "assistant"}
+    assert needing == {"modular", "agentic", "forum", "assistant"}
 
 
 def test_a_file_a_text_and_a_mapping_make_the_same_as_code(tmp_path: Path) -> None:

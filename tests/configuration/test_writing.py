@@ -21,11 +21,19 @@ from refdesk.steps import BUILTIN, Answer, Cite, Expand, Rerank, Rewrite, Screen
 SPECIAL = ["no", "1e3", "0x1f", "~", "12:30", "a: b", " x\n\n y\n", "012", "=", "<<", "a\u2028b", "x #y", "-"]
 TEXTS = st.text(max_size=20) | st.sampled_from(SPECIAL)
 RULES = st.fixed_dictionaries({"id": TEXTS}, optional={"any_of": st.lists(TEXTS), "reply": TEXTS})
+MODELS = st.sampled_from([None, "openai:gpt-5-mini", "openai:own@http://127.0.0.1:8000/v1"])
 FIXED: Mapping[str, st.SearchStrategy[Any]] = {
     "condition": st.sampled_from(["hits<3", "zone=weak", ["hits<3", "zone!=ok"]]),
     "until": st.sampled_from(["verdict=pass", ["grounding>0.5", "answered=true"]]),
     "prompt": st.sampled_from([None, "Short:\n\n  {question}\n", "Say: {question}"]),
-    "llm": st.sampled_from([None, "openai:gpt-5-mini", "openai:own@http://127.0.0.1:8000/v1"]),
+    "llm": MODELS,
+    "controller_llm": MODELS,
+    "answer_llm": MODELS,
+    "tools": st.sampled_from([["search", "answer"], ["search", "read", "give_up"]]),
+    "search_opts": st.sampled_from([None, {"mode": "keyword", "rerank": False}]),
+    "system_prompt": st.sampled_from([None, "Search {collections}, {max_iterations} times."]),
+    "answer_prompt": st.sampled_from([None, "Shorter: {draft}"]),
+    "synthesis_prompt": st.sampled_from([None, "Answer {question}"]),
     "reranker": st.sampled_from([None, "llm", "maxsim"]),
     "grounder": st.sampled_from(["lexical", "judge"]),
     "screen rules": st.lists(RULES, max_size=2),
@@ -58,7 +66,8 @@ def values(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
             return st.none()
         case "array":
             return st.lists(values(schema["items"]), max_size=3)
-    return TEXTS.filter(lambda text: len(text) >= schema.get("minLength", 0))
+    least = schema.get("minLength", 0)
+    return TEXTS.filter(lambda text: len(text) >= least) if least else TEXTS
 
 
 def of_kind(kind: type[Step], inner: st.SearchStrategy[Step]) -> st.SearchStrategy[Step]:
@@ -70,7 +79,7 @@ def of_kind(kind: type[Step], inner: st.SearchStrategy[Step]) -> st.SearchStrate
             every[name] = st.lists(inner, min_size=1, max_size=2)
         elif (fixed := FIXED.get(f"{kind.name} {name}", FIXED.get(name))) is not None:
             every[name] = fixed
-        elif name not in (kind.worker, "searcher"):
+        elif name not in (kind.worker, "searcher", "search_fn", "synthesizer"):
             every[name] = values(one)
     required = {name: every[name] for name in schema.get("required", ())}
     optional = {name: one for name, one in every.items() if name not in required}

@@ -28,6 +28,13 @@ def scripted(value: Any) -> ScriptedLLM:
     return ScriptedLLM([value if isinstance(value, str) else json.dumps(value)])
 
 
+def investigated(messages: Any, tools: Any, options: Any) -> Any:
+    """Search once, then answer."""
+    searched = any(message.role == "tool" for message in messages)
+    answer = {"name": "answer", "arguments": {"text": "30 days [[1]]."}}
+    return answer if searched else {"name": "search", "arguments": {"query": "days of leave"}}
+
+
 SAMPLES: dict[str, dict[str, Any]] = {
     "gate": {"llm": scripted({"needs_retrieval": True, "reasoning": "It asks about documents."})},
     "condense": {"llm": scripted("days of leave per year")},
@@ -38,6 +45,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "reason": {"llm": scripted({"sufficient": False, "follow_up_query": "expiry of unused leave"})},
     "distill": {"llm": scripted("30 days of leave per year [[1]].")},
     "answer": {"llm": scripted("Employees get 30 days of leave [[1]].")},
+    "investigate": {"controller_llm": investigated, "answer_llm": scripted("Employees get 30 days [[1]].")},
     "review": {"llm": scripted({"decision": "pass", "verdict": "pass", "reason": "Fine."})},
     "when": {"condition": "hits>0", "steps": (Search(),)},
     "repeat": {"until": "hits>0", "steps": (Search(),)},

@@ -11,7 +11,7 @@ Both refuse with a reason where the evidence does not hold an answer.
 from collections.abc import AsyncGenerator, Sequence
 from typing import Protocol
 
-from refdesk.context import Evidence, NumberBy, Zone
+from refdesk.context import SCREENED, Evidence, NumberBy, Zone
 from refdesk.documents import Pages
 from refdesk.events import AnswerEvent
 
@@ -27,6 +27,23 @@ REVIEW_REJECTED = "review_rejected"
 
 ABSTAINED = "abstained"
 """Refusal: the model was asked and found no answer in the evidence."""
+
+GAVE_UP = "gave_up"
+"""Refusal: a loop searched and gave up."""
+UNFINISHED = "unfinished"
+"""Refusal: a loop came to a limit before it answered."""
+
+REFUSALS = (
+    NOTHING_FOUND,
+    BELOW_THRESHOLD,
+    BUDGET,
+    ABSTAINED,
+    REVIEW_REJECTED,
+    SCREENED,
+    GAVE_UP,
+    UNFINISHED,
+)
+"""Every reason why an answer is none."""
 
 
 class Answerer(Protocol):

@@ -2,16 +2,22 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from refdesk.answering import BELOW_THRESHOLD, BUDGET, NOTHING_FOUND
+from refdesk.answering import BELOW_THRESHOLD, BUDGET, GAVE_UP, NOTHING_FOUND, UNFINISHED
 from refdesk.context import Answer, Evidence
 from refdesk.events import AnswerEvent, Done, Token
 
 
 def refuse(
-    question: str, reason: str, evidence: Sequence[Evidence], *, model: str, warnings: Sequence[str] = ()
+    question: str,
+    reason: str,
+    evidence: Sequence[Evidence],
+    *,
+    model: str,
+    warnings: Sequence[str] = (),
+    text: str = "",
 ) -> Iterator[AnswerEvent]:
-    """Give the events of an answer that refuses: zone `none`, no citations."""
-    text = TEXTS[reason]
+    """Give the events of an answer that refuses: zone `none`, no citations; `text` in place of the usual."""
+    text = text or TEXTS[reason]
     yield Token(text)
     yield Done(
         Answer(
@@ -27,10 +33,10 @@ def refuse(
 
 
 async def refusal(
-    question: str, reason: str, evidence: Sequence[Evidence], model: str
+    question: str, reason: str, evidence: Sequence[Evidence], model: str, text: str = ""
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Refuse as answerers answer."""
-    for event in refuse(question, reason, evidence, model=model):
+    for event in refuse(question, reason, evidence, model=model, text=text):
         yield event
 
 
@@ -38,4 +44,6 @@ TEXTS = {
     NOTHING_FOUND: "I found nothing about this in the documents.",
     BELOW_THRESHOLD: "I do not know: nothing in the documents answers this well enough to quote.",
     BUDGET: "I cannot answer this: nothing of what was found fits into what the model may read.",
+    GAVE_UP: "Could not answer this from the documents.",
+    UNFINISHED: "The search was ended before an answer was found.",
 }

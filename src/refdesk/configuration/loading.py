@@ -18,7 +18,7 @@ from refdesk.pipeline import Pipeline, Step
 VERSION = 1
 KEYS = ("version", "name", "description", "steps")
 ENDINGS = (".yaml", ".yml")
-PRESETS = ("simple", "default", "modular", "forum", "assistant")
+PRESETS = ("simple", "default", "modular", "agentic", "forum", "assistant")
 """The pipelines that come with refdesk, the simplest first."""
 
 Source = str | PathLike[str] | Mapping[str, Any]

@@ -16,10 +16,12 @@ from refdesk.documents import Mode, Scope
 from refdesk.errors import InputError
 from refdesk.events import Done, Event, Sink
 from refdesk.filters import Filters, as_filter
+from refdesk.grounding.named import LOCAL
 from refdesk.pipeline import LLMValue, Pipeline, Step
 from refdesk.results import Fusion, Results, numbered
 from refdesk.retrieval import search, widen
 from refdesk.settings import Settings
+from refdesk.steps import Ground
 
 PipelineValue = Pipeline | Step | str | PathLike[str] | None
 """A pipeline, a step, a preset's name or a file; None for the setting `pipeline`."""
@@ -202,6 +204,16 @@ class Questions:
             history=history,
             conversation=conversation,
         )
+
+    async def ground(self, context: Context, *, grounder: Any = LOCAL, llm: LLMValue = None) -> Context:
+        """Check an answer against the evidence it was written from, after the run that wrote it.
+
+        The context comes back as it is where its run failed, where it has no answer, or no evidence. A
+        grounder that fails leaves no grounding, and a warning.
+        """
+        if context.error is not None or context.answer is None or not context.evidence:
+            return context
+        return await self.step(Ground(grounder=grounder, llm=llm), context)
 
     async def recheck(self, answer: Answer, *, collections: Collections = None) -> Recheck:
         """Hold the citations of an answer that was kept against the library as it is now.

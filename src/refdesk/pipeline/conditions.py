@@ -8,11 +8,13 @@ from typing import Any, get_args
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
+from refdesk.answering import REFUSALS
 from refdesk.context import Context, Decision, Zone
 from refdesk.documents import Scalar
 from refdesk.errors import InputError
 from refdesk.filters import And, Compare, Equals, Filter, In, Not, Record, parse_filter
 from refdesk.filters.meaning import check, matches
+from refdesk.tooluse import TerminatedBy
 
 Condition = Callable[[Context], bool] | str | tuple[str, ...]
 """A function, one condition as text, or several of which all must hold."""
@@ -38,6 +40,7 @@ def facts(context: Context) -> Mapping[str, Scalar | tuple[Scalar, ...]]:
     optional = {
         "best_score": max(scores, default=None),
         "refusal": context.answer.refusal if context.answer else None,
+        "terminated_by": context.terminated_by,
         "verdict": context.verdict.decision if context.verdict else None,
         "grounding": context.grounding.score if context.grounding else None,
     }
@@ -47,11 +50,12 @@ def facts(context: Context) -> Mapping[str, Scalar | tuple[Scalar, ...]]:
 WORDS: Mapping[str, tuple[str, ...]] = {
     "zone": get_args(Zone),
     "verdict": get_args(Decision),
-    "refusal": ("nothing_found", "below_threshold", "budget", "abstained", "review_rejected", "screened"),
+    "refusal": REFUSALS,
+    "terminated_by": get_args(TerminatedBy),
 }
 """Facts that are one of some words."""
 TRUTHS = ("skip_retrieval", "answered")
-FACTS = (*facts(Context(question="")), "best_score", "refusal", "verdict", "grounding")
+FACTS = (*facts(Context(question="")), "best_score", "refusal", "terminated_by", "verdict", "grounding")
 
 
 def holds(condition: Condition, context: Context) -> bool:

@@ -11,6 +11,7 @@ from refdesk.steps.distill import Distill
 from refdesk.steps.expand import Expand
 from refdesk.steps.gate import Gate
 from refdesk.steps.ground import Ground
+from refdesk.steps.investigate import Loop
 from refdesk.steps.reason import Reason
 from refdesk.steps.recall import Recall
 from refdesk.steps.remember import Remember
@@ -39,6 +40,7 @@ BUILTIN: tuple[type[Step], ...] = (
     Distill,
     Assess,
     Answer,
+    Loop,
     Review,
     Cite,
     Ground,
@@ -60,6 +62,7 @@ __all__ = [
     "Expand",
     "Gate",
     "Ground",
+    "Loop",
     "Reason",
     "Recall",
     "Remember",

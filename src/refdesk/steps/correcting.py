@@ -3,12 +3,12 @@
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from refdesk.answering.generated import GeneratedAnswerer, Objection
+from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.citations.markers import marked
 from refdesk.context import Answer, Context, Correction, NumberBy
 from refdesk.errors import InputError, MissingExtra, SettingsError
 from refdesk.events import Done
-from refdesk.evidence import estimate_tokens
+from refdesk.evidence import estimate_tokens, quoted
 from refdesk.grounding.objections import objections
 from refdesk.pipeline import LLMValue, Run
 from refdesk.steps.checking import Check
@@ -70,15 +70,23 @@ class Corrector:
         return found
 
     async def _anew(self, context: Context, answer: Answer, feedback: str, part: Run) -> Answer:
-        objection = Objection(marked(answer.text, answer, answer.evidence), feedback)
-        more = estimate_tokens(objection.draft) + estimate_tokens(feedback)
+        further = anew(marked(answer.text, answer, answer.evidence), feedback)
         answerer = replace(
             self.answerer,
             llm=part.model(self.llm),
-            objection=objection,
-            budget=max(self.answerer.budget - more, LEAST),
+            further=further,
+            budget=max(self.answerer.budget - estimate_tokens(further), LEAST),
         )
         return await _written(answerer, context, answer.number_by, part)
+
+
+def anew(draft: str, feedback: str) -> str:
+    """Ask for an answer without the mistakes of a draft; both were written by models that read documents."""
+    said = f"A draft of the answer:\n{quoted(draft)}\nWhat a check found wrong with it:\n{quoted(feedback)}"
+    return f"{said}\n{AGAIN}"
+
+
+AGAIN = "Write the answer anew, without these mistakes, with markers [[n]]. Write the answer alone."
 
 
 async def _written(answerer: GeneratedAnswerer, context: Context, number_by: NumberBy, part: Run) -> Answer:

@@ -1,7 +1,7 @@
 """`ground`: how far the evidence holds the answer."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
@@ -10,7 +10,8 @@ from refdesk.grounding.named import JUDGE, LOCAL
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.workers import ModelOption
 from refdesk.steps.checking import Check, GrounderValue
-from refdesk.support import Support
+from refdesk.support import GroundedSpan, Grounding, SpanSource, Support
+from refdesk.tooluse import ToolUse
 
 LEVELS: tuple[Support, ...] = ("supported", "partial", "unsupported", "contradicted", "unchecked")
 
@@ -24,7 +25,7 @@ class Ground(Step):
     """
 
     kind: ClassVar[Kind] = "grounding"
-    reads: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "citations"})
+    reads: ClassVar[frozenset[str]] = frozenset({"answer", "evidence", "citations", "tool_history"})
     writes: ClassVar[frozenset[str]] = frozenset({"answer", "grounding", "citations"})
     after: ClassVar[tuple[Kind, ...]] = ("answer_generator",)
     worker: ClassVar[str] = "grounder"
@@ -52,6 +53,7 @@ class Ground(Step):
     async def __call__(self, context: Context, run: Run) -> Context:
         assert context.answer is not None
         answer = await self._check.grounded(context.answer, context.evidence, run)
+        answer = replace(answer, grounding=traced(answer.grounding, context.tool_history))
         run.measure(**figures(answer))
         citations = _supported(context.citations, answer)
         return context.evolve(answer=answer, grounding=answer.grounding, citations=citations)
@@ -77,6 +79,32 @@ def figures(answer: Answer) -> dict[str, Measure]:
         "suggested": sum(one.suggested is not None for one in grounding.claims),
     }
     return found | ({"reason": grounding.reason} if grounding.reason else {})
+
+
+def traced(grounding: Grounding | None, history: Sequence[ToolUse]) -> Grounding | None:
+    """Say of each source of a span which search of a loop found it first."""
+    if grounding is None or not history:
+        return grounding
+    first: dict[str, ToolUse] = {}
+    for use in history:
+        for chunk in use.returned_chunk_ids if use.tool == "search" else ():
+            first.setdefault(chunk, use)
+
+    def of(spans: tuple[GroundedSpan, ...]) -> tuple[GroundedSpan, ...]:
+        return tuple(replace(span, sources=tuple(map(source, span.sources))) for span in spans)
+
+    def source(one: SpanSource) -> SpanSource:
+        use = first.get(one.chunk_id)
+        if use is None:
+            return one
+        query = str(use.arguments.get("query", ""))
+        return replace(one, search_query=query, search_iteration=use.iteration)
+
+    return replace(
+        grounding,
+        faithful_spans=of(grounding.faithful_spans),
+        hallucinated_spans=of(grounding.hallucinated_spans),
+    )
 
 
 def _supported(citations: tuple[Citation, ...], answer: Answer) -> tuple[Citation, ...]:

@@ -1,6 +1,5 @@
 """`reason`: search again while the evidence does not suffice."""
 
-import unicodedata
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +19,7 @@ from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption, bind
 from refdesk.results import Results
+from refdesk.retrieval.queries import tried
 from refdesk.steps.outside import own_searcher
 from refdesk.steps.results import one_line
 from refdesk.steps.search import AT_ONCE
@@ -165,17 +165,6 @@ def _with(context: Context, query: str, found: Sequence[Results]) -> tuple[Conte
     return new, tuple(hit for hit in new.hits if hit.chunk.chunk_id not in known)
 
 
-def tried(query: str, others: Sequence[str]) -> bool:
-    """Tell whether a query is one of some others, but for case, punctuation and white space."""
-    return plain(query) in {plain(one) for one in others}
-
-
-def plain(query: str) -> str:
-    """Return the words of a query without the signs around them; `C#` and `C++` stay what they are."""
-    words = unicodedata.normalize("NFKC", query).casefold().split()
-    return " ".join(bare for word in words if (bare := word.strip(SIGNS))) or query.strip()
-
-
 def interleaved(new: Sequence[Hit], hits: Sequence[Hit], most: int) -> tuple[Hit, ...]:
     """Return the best new hits and the best others in turn, the new ones first, then what is left."""
     names = {hit.chunk.chunk_id for hit in new}
@@ -187,9 +176,6 @@ def _in_turn(one: Sequence[Hit], other: Sequence[Hit]) -> Iterator[Hit]:
     for place in range(max(len(one), len(other))):
         yield from (*one[place : place + 1], *other[place : place + 1])
 
-
-SIGNS = "?!.,;:'\"`“”„‘’‚«»‹›()[]{}<>-–—…¿¡。、，？！；：「」『』"
-"""What stands around words and does not change what is searched for."""
 
 SYSTEM = """\
 You decide whether passages suffice to answer a question, and if not, what to search for next.
