@@ -26,9 +26,12 @@ def test_ask_json(filled: Run, llm: str) -> None:
         "warnings",
         "timings",
         "model",
+        "terminated_by",
+        "tool_history",
         "usage",
         "trace",
     ]
+    assert (record["terminated_by"], record["tool_history"]) == (None, [])
     assert record["answer"] == "Every employee has thirty days of leave a year [1]."
     assert record["model"] == llm
     (citation,) = record["citations"]

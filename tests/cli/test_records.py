@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.cli.records import answer_record, hit_record, plain, write_json
-from refdesk.context import Answer, Citation, Evidence
+from refdesk.cli.records import answer_record, hit_record, plain, run_record, write_json
+from refdesk.context import Answer, Citation, Context, Evidence
 from refdesk.documents import Chunk, Hit
+from refdesk.tooluse import ToolUse
 
 CHUNK = Chunk(
     chunk_id="c1", document_id="d1", collection="default", position=0, start=0, end=4, text="Text", page=2
@@ -105,3 +106,38 @@ def test_hit_record_is_flat() -> None:
     assert record["text"] == "Text"
     assert record["found_by"] == ["vector"]
     assert record["keyword_score"] is None
+
+
+def test_a_run_has_every_call_of_a_loop() -> None:
+    arguments = {"query": "a\x1b[2J\ud800", "limit": 5, "deep": {"list": [1, float("nan"), None]}}
+    use = ToolUse(
+        tool="search",
+        arguments=arguments,
+        iteration=2,
+        call_id="c7",
+        outcome="repeated",
+        summary="You searched for this before.",
+        returned_chunk_ids=("a", "b"),
+        seconds=0.25,
+    )
+    record = run_record(Context(question="?", tool_history=(use,), terminated_by="budget"))
+    assert record["terminated_by"] == "budget"
+    text = written(record)
+    assert text.isascii()
+    assert json.loads(text)["tool_history"] == [
+        {
+            "tool": "search",
+            "arguments": {**arguments, "deep": {"list": [1, None, None]}},
+            "iteration": 2,
+            "call_id": "c7",
+            "outcome": "repeated",
+            "summary": "You searched for this before.",
+            "returned_chunk_ids": ["a", "b"],
+            "seconds": 0.25,
+        }
+    ]
+
+
+def test_a_run_without_a_loop_says_so() -> None:
+    record = run_record(Context(question="?"))
+    assert (record["terminated_by"], record["tool_history"]) == (None, [])

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 
 QUOTE = 300
 """Characters of a quote that are shown; JSON has all of it."""
+REASONS = {
+    "gave_up": "the model searched and did not find enough.",
+    "unfinished": "the search came to a limit before there was an answer.",
+}
+"""Refusals that the text of the answer does not explain."""
 
 
 def show_answer(session: Session, answer: "Answer") -> None:
@@ -51,7 +56,8 @@ def source_line(citation: "Citation") -> str:
 def notes(answer: "Answer") -> Iterable[str]:
     """Return what a reader must know besides the text."""
     if answer.refusal:
-        yield f"no answer [{answer.refusal}]"
+        why = REASONS.get(answer.refusal)
+        yield f"no answer [{answer.refusal}]" + (f": {why}" if why else "")
     elif answer.zone == "weak":
         yield "note: the sources support this only weakly."
     yield from (f"warning: {warning}" for warning in answer.warnings)

@@ -1,7 +1,7 @@
-"""`refdesk ask`: an answer as it is written, then its sources, then how it came about."""
+"""`refdesk ask`: what a loop does, an answer as it is written, its sources, and how it came about."""
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,10 +12,10 @@ from refdesk.cli.records import answer_record, run_record
 from refdesk.cli.session import Session, command
 from refdesk.cli.terminal import Wrapping
 from refdesk.cli.traces import show_trace
+from refdesk.cli.turns import Line, Turns, show
+from refdesk.events import Event, Token
 
-if TYPE_CHECKING:
-    from refdesk.events import Event
-
+AGENTIC = "agentic"
 LLMString = Annotated[
     str | None,
     typer.Option(
@@ -25,6 +25,12 @@ LLMString = Annotated[
 PipelineName = Annotated[
     str | None,
     typer.Option("--pipeline", metavar="NAME|FILE", help="A preset or a YAML file, else the settings' one."),
+]
+Agentic = Annotated[
+    bool,
+    typer.Option(
+        "--agentic", help=f"Let the model decide what to search for, turn by turn: --pipeline {AGENTIC}."
+    ),
 ]
 Seconds = Annotated[float | None, typer.Option("--seconds", help="Time limit, else the settings' one.")]
 Stream = Annotated[
@@ -48,6 +54,7 @@ async def ask(
     filters: Filters = None,
     llm: LLMString = None,
     pipeline: PipelineName = None,
+    agentic: Agentic = False,
     seconds: Seconds = None,
     stream: Stream = None,
     trace: ShowTrace = False,
@@ -57,22 +64,24 @@ async def ask(
 
     if session.json and stream:
         raise typer.BadParameter("it cannot be used with --json.", param_hint="--stream")
+    pipeline = _chosen(pipeline, agentic=agentic)
     streams = not session.json and (session.out.is_terminal if stream is None else stream)
-    shown = _Shown(session)
+    live = Live(session, streams=streams)
     async with session.desk() as desk:
-        context = await desk.run(
-            pipeline,
-            question,
-            collections=collections,
-            mode=mode,
-            top_k=top_k,
-            filters=joined(filters),
-            llm=llm,
-            seconds=seconds,
-            on_event=shown if streams else None,
-        )
-    if streams:
-        shown.end()
+        try:
+            context = await desk.run(
+                pipeline,
+                question,
+                collections=collections,
+                mode=mode,
+                top_k=top_k,
+                filters=joined(filters),
+                llm=llm,
+                seconds=seconds,
+                on_event=live,
+            )
+        finally:
+            live.end()
     if trace and not session.json:
         show_trace(session, context)
     answer = answered(context)
@@ -84,23 +93,59 @@ async def ask(
         show_answer(session, answer)
 
 
-class _Shown:
+class Live:
+    """Shows a run while it goes on: pieces of the answer on stdout, turns of a loop on stderr."""
+
+    def __init__(self, session: Session, *, streams: bool) -> None:
+        self._err = session.err
+        self._pieces = Pieces(session) if streams else None
+        self._turns = Turns()
+        self._told = session.watched or not session.json
+        self._held: list[Line] = []
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, Token):
+            if self._pieces:
+                self._pieces.show(event.text)
+        elif self._told:
+            lines = self._turns.lines(event)
+            if self._pieces and self._pieces.begun:
+                self._held.extend(lines)  # on one terminal they would break a line of the answer
+            else:
+                show(self._err, lines)
+
+    def end(self) -> None:
+        """End the answer's last line, also of an answer that was broken off."""
+        if self._pieces and self._pieces.begun:
+            self._pieces.end()
+        show(self._err, self._held)
+
+
+class Pieces:
     """Prints the pieces of an answer as they come."""
 
     def __init__(self, session: Session) -> None:
         self._out = session.out.file
         self._wrapping = Wrapping(session.out.width if session.out.is_terminal else 0)
-        self._begun = False
+        self.begun = False
 
-    def __call__(self, event: "Event") -> None:
-        from refdesk.events import Token
-
-        if isinstance(event, Token):
-            self._begun = True
-            with suppress(BrokenPipeError):  # its reader is gone; the end of the command notices, too
-                self._out.write(self._wrapping.feed(event.text))
-                self._out.flush()
+    def show(self, text: str) -> None:
+        self.begun = True
+        self._write(self._wrapping.feed(text))
 
     def end(self) -> None:
-        if self._begun:
-            self._out.write(self._wrapping.flush() + "\n")
+        self._write(self._wrapping.flush() + "\n")
+
+    def _write(self, text: str) -> None:
+        with suppress(BrokenPipeError):  # its reader is gone; the end of the command notices, too
+            self._out.write(text)
+            self._out.flush()
+
+
+def _chosen(pipeline: str | None, *, agentic: bool) -> str | None:
+    """Return the name of the pipeline, None for the settings' one."""
+    if agentic and pipeline not in (None, AGENTIC):
+        raise typer.BadParameter(
+            f"it is short for --pipeline {AGENTIC}, and --pipeline is {pipeline!r}.", param_hint="--agentic"
+        )
+    return AGENTIC if agentic else pipeline

@@ -99,9 +99,17 @@ def answer_of(record: object) -> Answer:
 
 
 def run_record(context: Context) -> dict[str, Any]:
-    """Return what a run used and did, step by step in the order in which they began."""
+    """Return what a run used and did, step by step in the order in which they began.
+
+    Without an agentic loop, `terminated_by` is null and `tool_history` empty.
+    """
     steps = sorted(context.trace, key=lambda one: one.started)
-    return {"usage": plain(context.usage), "trace": [plain(one) for one in steps]}
+    return {
+        "terminated_by": context.terminated_by,
+        "tool_history": [plain(one) for one in context.tool_history],
+        "usage": plain(context.usage),
+        "trace": [plain(one) for one in steps],
+    }
 
 
 def hit_record(hit: Hit) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from refdesk.cli.session import Session
 from refdesk.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from refdesk.context import Context, Measure, Trace
+    from refdesk.context import Context, Measure, Trace, Usage
 
 LONGEST = 160
 """Characters of one measure that are shown; JSON has all of it."""
@@ -17,14 +17,18 @@ def show_trace(session: Session, context: "Context") -> None:
     """Print each step under the one it ran in, in order, with its time and what it noted."""
     for line in tree(context.trace):
         say(session.err, line)
-    usage = context.usage
-    if usage.requests:
-        about = "about " if usage.estimated else ""
-        cost = f", ${usage.cost:.4f}" if usage.cost else ""
-        session.note(
-            f"{usage.requests} model requests, {about}{usage.input_tokens:,} tokens in, "
-            f"{about}{usage.output_tokens:,} out{cost}"
-        )
+    if context.usage.requests:
+        session.note(requests(context.usage))
+
+
+def requests(usage: "Usage") -> str:
+    """Return what models were asked for: requests, tokens, and the cost where it is known."""
+    about = "about " if usage.estimated else ""
+    cost = f", ${usage.cost:.4f}" if usage.cost else ""
+    return (
+        f"{usage.requests} model request{'s' if usage.requests != 1 else ''}, "
+        f"{about}{usage.input_tokens:,} tokens in, {about}{usage.output_tokens:,} out{cost}"
+    )
 
 
 def tree(trace: "Sequence[Trace]") -> Iterator[str]:
@@ -44,8 +48,19 @@ def _below(path: tuple[str, ...], trace: "Sequence[Trace]", margin: str) -> Iter
 
 def _line(step: "Trace") -> str:
     outcome = "" if step.outcome == "done" else f"  {step.outcome}"
-    measures = "  ".join(_measures(step.measures))
-    return f"{step.path[-1]}  {step.seconds * 1000:,.0f} ms{outcome}{f'  {measures}' if measures else ''}"
+    measures = "  ".join(_measures(_told(step)))
+    name = one_line(step.path[-1], LONGEST)
+    return f"{name}  {step.seconds * 1000:,.0f} ms{outcome}{f'  {measures}' if measures else ''}"
+
+
+def _told(step: "Trace") -> "Mapping[str, Measure]":
+    """Return the measures of a step; those of a tool without what the turn around it says."""
+    if step.kind != "tool":
+        return step.measures
+    told = step.measures.items()
+    return {
+        name: value for name, value in told if name != "iteration" and (name, value) != ("outcome", "done")
+    }
 
 
 def _measures(measures: "Mapping[str, Measure]") -> Iterator[str]:

@@ -1,17 +1,20 @@
 """Handlers by the name of an event: `refdesk.pipeline.search.stop`, `refdesk.pipeline.*.exception`.
 
 A step's events end with `start`, `stop` or `exception`, and so do those of its parts, such as
-`refdesk.pipeline.answer.self_correct.stop`. A request to a model ends with `refdesk.llm.stop` or
-`refdesk.llm.exception`, a whole run with `refdesk.run.stop` or `refdesk.run.exception`. Handlers are the
-process's; every record names its run, so runs at once can be told apart.
+`refdesk.pipeline.answer.self_correct.stop` and a loop's `refdesk.pipeline.investigate.turn.stop`. Every call
+of a tool is a `refdesk.pipeline.investigate.tool.stop`, also one that was refused. A request to a model ends
+with `refdesk.llm.stop` or `refdesk.llm.exception`, a whole run with `refdesk.run.stop` or
+`refdesk.run.exception`. Handlers are the process's; every record names its run, so runs at once can be told
+apart.
 """
 
 import logging
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from refdesk.cleaning import visible
 from refdesk.context import NO_USAGE, Measure, Usage
 from refdesk.events import (
     Event,
@@ -21,11 +24,16 @@ from refdesk.events import (
     StepFailed,
     StepFinished,
     StepStarted,
+    ToolFinished,
 )
+from refdesk.telemetry.texts import as_text, figures
 
 LOG = logging.getLogger("refdesk.telemetry")
+PARTS = ("part", "round", "turn", "tool")
+"""Kinds of what is traced inside a step."""
 _NUMBER = re.compile(r"-\d+\Z")
 _ROUND = re.compile(r"\d+\Z")
+_TURN = re.compile(r"turn-\d+\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,30 +96,19 @@ def tell(event: Event) -> None:
 
 def _call(handle: Handle, record: Record) -> None:
     try:
-        handle.handler(record if handle.texts else _without_texts(record))
+        handle.handler(record if handle.texts else replace(record, measures=figures(record.measures)))
     except Exception:
         detach(handle)
         LOG.exception("The handler of %r failed at %s and was detached.", handle.pattern, record.name)
 
 
-def _without_texts(record: Record) -> Record:
-    figures = {name: value for name, value in record.measures.items() if not isinstance(value, str | tuple)}
-    return Record(
-        name=record.name,
-        run_id=record.run_id,
-        path=record.path,
-        outcome=record.outcome,
-        seconds=record.seconds,
-        measures=figures,
-        usage=record.usage,
-        model=record.model,
-        error=record.error,
-    )
-
-
 def _record(event: Event) -> Record | None:
     """Return what handlers are told of an event, None for one that has no name."""
     match event:
+        case StepStarted(kind="tool") | StepFinished(kind="tool"):
+            return None  # what came of it is known a moment later
+        case ToolFinished():
+            return _of_call(event)
         case StepStarted():
             return Record(
                 name=_name(event, "start"), run_id=event.run_id, path=event.path, measures=event.facts
@@ -154,17 +151,38 @@ def _record(event: Event) -> Record | None:
     return None
 
 
+def _of_call(event: ToolFinished) -> Record:
+    use = event.use
+    return Record(
+        name=f"refdesk.pipeline.{_plain(event.path[-1])}.tool.stop",
+        run_id=event.run_id,
+        path=event.path,
+        outcome=use.outcome,
+        seconds=use.seconds,
+        measures={
+            "tool": visible(use.tool),
+            "iteration": use.iteration,
+            "call_id": visible(use.call_id),
+            "hits": len(use.returned_chunk_ids),
+            "arguments": as_text(use.arguments),
+            "summary": visible(use.summary),
+        },
+    )
+
+
 def _name(event: StepStarted | StepFinished | StepFailed, ending: str) -> str:
     """Return the name of a step's event; one of a part has the step's name before its own."""
-    label = _plain(event.path[-1])
+    label = "tool" if event.kind == "tool" else _plain(event.path[-1])
     if event.kind in PARTS and len(event.path) > 1:
-        label = f"{_plain(event.path[-2])}.{label}"
+        label = f"{_plain(_owner(event.path))}.{label}"
     return f"refdesk.pipeline.{label}.{ending}"
+
+
+def _owner(path: tuple[str, ...]) -> str:
+    """Return the name of the step that a part belongs to; parts of a turn belong to the loop."""
+    around = path[-2]
+    return path[-3] if len(path) > 2 and _TURN.match(around) else around
 
 
 def _plain(label: str) -> str:
     return "round" if _ROUND.match(label) else _NUMBER.sub("", label)
-
-
-PARTS = ("part", "round")
-"""Kinds of what is traced inside a step."""

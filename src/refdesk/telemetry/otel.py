@@ -1,8 +1,9 @@
 """OpenTelemetry spans of runs, steps and model requests (extra `otel`).
 
-Names and attributes of model requests follow the semantic conventions for generative AI, which are still in
-development: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans. Parents are given explicitly and
-nothing is attached to the current context, so spans are right whichever task an event comes from.
+Names and attributes of model requests (`chat MODEL`) and tools (`execute_tool NAME`) follow the semantic
+conventions for generative AI, which are still in development:
+https://github.com/open-telemetry/semantic-conventions-genai. Parents are given explicitly and nothing is
+attached to the current context, so spans are right whichever task an event comes from.
 """
 
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from refdesk.context import Measure, Usage
+from refdesk.errors import ToolError
 from refdesk.events import (
     Event,
     ModelCalled,
@@ -19,8 +21,10 @@ from refdesk.events import (
     StepFailed,
     StepFinished,
     StepStarted,
+    ToolStarted,
 )
 from refdesk.plugins import load_extra
+from refdesk.telemetry.texts import as_text, is_text
 
 RUN_ID, PATH, KIND, OUTCOME = "refdesk.run.id", "refdesk.step.path", "refdesk.step.kind", "refdesk.outcome"
 Key = tuple[str, tuple[str, ...]]
@@ -44,6 +48,8 @@ class _Spans:
         self._tracer = tracer
         self._texts = texts
         self._open: dict[Key, Any] = {}
+        self._calls: dict[Key, list[ToolStarted]] = {}
+        """Calls by their loop, until the part that runs them begins, which is at once."""
 
     def take(self, event: Event) -> None:
         actions: dict[type, Callable[[Any], None]] = {
@@ -53,6 +59,7 @@ class _Spans:
             StepFinished: self._step_ended,
             StepFailed: self._step_ended,
             ModelCalled: self._called,
+            ToolStarted: self._tool_called,
         }
         if action := actions.get(type(event)):
             action(event)
@@ -66,12 +73,36 @@ class _Spans:
 
     def _step_started(self, event: StepStarted) -> None:
         attributes = {RUN_ID: event.run_id, PATH: event.path, KIND: event.kind}
-        self._begin((event.run_id, event.path), event.path[-1], attributes | self._attributes(event.facts))
+        name = event.path[-1]
+        if event.kind == "tool":
+            tool = self._tool(event)
+            name, attributes = f"execute_tool {tool['gen_ai.tool.name']}", attributes | tool
+        self._begin((event.run_id, event.path), name, attributes | self._attributes(event.facts))
 
     def _step_ended(self, event: StepFinished | StepFailed) -> None:
         error = event.error if isinstance(event, StepFailed) else None
-        key = (event.run_id, event.path)
-        self._end(key, event.outcome, error, self._attributes(event.measures))
+        if event.kind == "tool" and event.measures.get("outcome") == "error":
+            error = ToolError("")  # the run goes on, but the tool failed
+        self._calls.pop((event.run_id, event.path), None)
+        self._end((event.run_id, event.path), event.outcome, error, self._attributes(event.measures))
+
+    def _tool_called(self, event: ToolStarted) -> None:
+        self._calls.setdefault((event.run_id, event.path), []).append(event)
+
+    def _tool(self, event: StepStarted) -> dict[str, Any]:
+        """Return the attributes of a tool that begins."""
+        waiting = self._calls.get((event.run_id, event.path[:-2]), [])
+        call = next((one for one in waiting if _is_of(one.tool, event.path[-1])), None)
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "function"}
+        if call is None:
+            return {**attributes, "gen_ai.tool.name": event.path[-1]}
+        waiting.remove(call)
+        attributes["gen_ai.tool.name"] = call.tool
+        if call.call_id:
+            attributes["gen_ai.tool.call.id"] = call.call_id
+        if self._texts:
+            attributes["gen_ai.tool.call.arguments"] = as_text(call.arguments)
+        return attributes
 
     def _called(self, event: ModelCalled) -> None:
         ended = time.time_ns()
@@ -121,8 +152,13 @@ class _Spans:
         return {
             f"refdesk.{name}": value
             for name, value in measures.items()
-            if value is not None and (self._texts or not isinstance(value, str | tuple))
+            if value is not None and (self._texts or not is_text(name, value))
         }
+
+
+def _is_of(tool: str, label: str) -> bool:
+    """Tell a part of a tool by its name; a second `search` of a turn is `search-2`."""
+    return label == tool or (label.startswith(f"{tool}-") and label[len(tool) + 1 :].isdecimal())
 
 
 def _tokens(usage: Usage) -> dict[str, Any]:
