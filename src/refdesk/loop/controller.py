@@ -40,6 +40,7 @@ class Controller:
     ledger: Ledger
     settings: Settings
     options: Options
+    search_first: bool
     calling: Calling | None = None
     """None until the model was asked for the first time."""
     called: bool = False
@@ -60,6 +61,13 @@ class Controller:
     def _system(self) -> Message:
         written = f"\n\n{instructions(self.forms)}" if self.calling == "written" else ""
         return Message("system", self.system + written)
+
+    def _useful(self) -> tuple[ToolForm, ...]:
+        """Return the tools that can do something now: what its server excludes, a weak model need not decide."""
+        useless = set() if self.ledger.evidence else {"read"}
+        if self.search_first and not self.ledger.results and any(f.name == "search" for f in self.forms):
+            useless |= {"answer", "give_up"}
+        return tuple(form for form in self.forms if form.name not in useless) or self.forms
 
     def _forms(self) -> int:
         if self.calling == "written":
@@ -92,7 +100,7 @@ class Controller:
             self.options,
             max_tokens=min(filter(None, (self.options.max_tokens, most)), default=None),
             tools=self.forms if native else (),
-            json_schema=None if native else schema(self.forms),
+            json_schema=None if native else schema(self._useful()),
             on_calls=calls.extend,
         )
         async with aclosing(llm.stream(messages, options)) as pieces:

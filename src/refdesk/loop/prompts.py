@@ -86,6 +86,10 @@ End without an answer. Only after several honest searches in different words tha
 asked."""
 REASON = "What could not be found, for the reader."
 
+NEXT = (
+    "What next, as one JSON object? Call answer if the passages hold the answer; "
+    "else search for what is missing."
+)
 UNSEARCHED = (
     "Nothing has been searched yet, so nothing is known. Search for what the question needs first; "
     "then answer from what you find. If no search can help, answer again."

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from refdesk.evidence import estimate_tokens, evidence_block, quoted
 from refdesk.llm import Calling, Message, ToolCall
+from refdesk.loop import prompts
 from refdesk.loop.ledger import Ledger
 from refdesk.loop.written import written_call, written_result
 
@@ -90,7 +91,7 @@ class _View:
             results = [Message("tool", text, call=call) for call, text in told]
             return [Message("assistant", turn.text, calls=calls), *results]
         asked = "\n".join(written_call(call) for call, _ in told)
-        answered = "\n\n".join(written_result(call, text) for call, text in told)
+        answered = "\n\n".join([*(written_result(call, text) for call, text in told), prompts.NEXT])
         return [Message("assistant", asked), Message("user", answered)]
 
     def _text(self, result: Result, *, shown: bool) -> str:

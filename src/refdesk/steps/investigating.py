@@ -201,6 +201,7 @@ async def begun(loop: "Loop", context: Context, run: Run) -> Parts:
         ledger=ledger,
         settings=run.services.settings,
         options=loop.options(run.services.settings.llm_output, loop.controller_temperature),
+        search_first=loop.search_first,
     )
     acting = Acting(
         run=run, tools=tools, ending=ending, ledger=ledger, meter=meter, search_first=loop.search_first
