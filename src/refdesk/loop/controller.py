@@ -63,7 +63,7 @@ class Controller:
         return Message("system", self.system + written)
 
     def _useful(self) -> tuple[ToolForm, ...]:
-        """Return the tools that can do something now: what its server excludes, a weak model need not decide."""
+        """Return the tools that can do something now; what a server excludes a weak model need not decide."""
         useless = set() if self.ledger.evidence else {"read"}
         if self.search_first and not self.ledger.results and any(f.name == "search" for f in self.forms):
             useless |= {"answer", "give_up"}
