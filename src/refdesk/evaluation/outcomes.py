@@ -10,7 +10,7 @@ RunStatus = Literal["running", "done", "interrupted", "crashed"]
 Measures = Mapping[str, float]
 """Name to value, such as `reranked.nDCG@10`, `answer.faithfulness`, `seconds`.
 
-Higher is better but for those in `LOWER_IS_BETTER`. A measure that could not be taken is absent, and `excluded`
+Higher is better but for those in `LOWER_IS_BETTER`. What could not be measured is absent, and `excluded`
 says why; it is never 0 or NaN for that."""
 
 LOWER_IS_BETTER = ("seconds", "tokens", "cost", "requests", "pollution")
