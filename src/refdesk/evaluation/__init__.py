@@ -2,9 +2,11 @@
 
 - `beir`: retrieval data sets in the BEIR layout
 - `metrics`: nDCG, recall and MRR, by ir-measures
-- `retrieval`: every search mode on a data set, with quality and latency
+- `finders`: what can be measured: search modes, pipelines, functions of your own
+- `retrieval`: finders on a data set, with quality, latency and cost
 - `report`: what a run found, as values that print and become JSON
-- `asking`, `scorefile`: how the best hit of a question scores, and scores that are kept
+- `asking`: how the best hit of a question scores
+- `rowfile`, `scorefile`: results that are kept, so that what was broken off goes on
 - `zones`: what limits on that score do; `plots`: the same as a picture
 - `calibration`: limits that are fitted, with what they do to other questions
 """

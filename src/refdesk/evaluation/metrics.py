@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import ir_measures
+import numpy as np
 from ir_measures import RR, R, nDCG
 
 from refdesk.documents import Hit
@@ -58,3 +60,35 @@ def percentile(values: Sequence[float], share: float) -> float:
     """Return the smallest value that at least this share of the values does not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * share) - 1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How far one mean is above another, with the interval that holds 95 % of what resampling gives."""
+
+    value: float
+    low: float
+    high: float
+
+
+RESAMPLES = 10_000
+
+
+def paired_differences(
+    ours: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]], *, seed: int = 0
+) -> dict[str, Difference]:
+    """Compare two systems on the same queries, in the same order: measure to difference.
+
+    Queries are drawn again with replacement, both scores of a query together (percentile bootstrap; Efron and
+    Tibshirani 1993), so the interval says what another sample of such queries might show.
+    """
+    gaps = np.array(
+        [[one[name] - other[name] for name in MEASURES] for one, other in zip(ours, theirs, strict=True)]
+    )
+    draw, count = np.random.default_rng(seed), len(gaps)
+    drawn = np.array([gaps[draw.integers(0, count, count)].mean(axis=0) for _ in range(RESAMPLES)])
+    low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
+    return {
+        name: Difference(float(mean), float(least), float(most))
+        for name, mean, least, most in zip(MEASURES, gaps.mean(axis=0), low, high, strict=True)
+    }

@@ -1,38 +1,48 @@
-"""Run every search mode on a data set: how good, how fast."""
+"""Run ways to search, and pipelines, on a data set: how good, how fast, at what cost."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from refdesk.desk import Desk
-from refdesk.documents import Hit, Mode
 from refdesk.errors import InputError, NotFound
 from refdesk.evaluation.beir import Beir, Corpus
+from refdesk.evaluation.finders import Finder
 from refdesk.evaluation.metrics import means, percentile, ranked_documents, score_rankings
-from refdesk.evaluation.report import WAYS, QueryResult, Report, Way, WayReport
+from refdesk.evaluation.report import QueryResult, Ranking, Report, WayReport
+from refdesk.evaluation.rowfile import RowFile
 from refdesk.events import IngestEvent
 from refdesk.ingest import Summary
-from refdesk.retrieval import CANDIDATES
 
-TOP_K = CANDIDATES
-"""Chunks of one search: the depth of the default settings, so that these are what is measured."""
+Known = Mapping[tuple[str, str], Ranking]
+"""Name of the way, and id of the query, to a ranking that was made before."""
 
-Search = Callable[[str, Mode, int, bool], Awaitable[Sequence[Hit]]]
-"""Question, mode, top_k and whether to rerank, to hits whose source ids are those of the data set."""
+
+class RankingFile(RowFile[tuple[str, str], Ranking]):
+    """Rankings that are kept in a file, by way and query."""
+
+    what = "rankings"
+
+    def key(self, row: Ranking) -> tuple[str, str]:
+        return row.way, row.query_id
+
+    def row(self, record: dict[str, Any]) -> Ranking:
+        lists = {name: tuple(record.get(name, ())) for name in ("documents", "failures")}
+        return Ranking(**{**record, **lists})
 
 
 async def evaluate_retrieval(
     data: Beir,
-    search: Search,
+    finders: Sequence[Finder],
     *,
-    ways: Sequence[Way] = WAYS,
-    top_k: int = TOP_K,
-    on_query: Callable[[Way, str], None] = lambda way, query: None,
+    known: Known | None = None,
+    on_ranking: Callable[[Ranking], None] = lambda ranking: None,
 ) -> Report:
-    """Search every query in every way, one after the other, and score documents by their best chunk.
+    """Ask every query of every finder, one after the other, and score documents by their best chunk.
 
-    Errors: those of the search; a query that fails ends the run.
+    What is `known` is not asked again. Errors: those of the finders; a query that fails ends the run.
     """
-    reports = [await _evaluate_way(data, search, way, top_k, on_query) for way in ways]
+    reports = [await _evaluate(data, finder, known or {}, on_ranking) for finder in finders]
     lacking = data.unknown_documents
     warning = f"The corpus lacks {lacking} judged documents; they count as not found."
     return Report(
@@ -40,7 +50,6 @@ async def evaluate_retrieval(
         split=data.split,
         documents=len(data.documents),
         queries=len(data.queries),
-        top_k=top_k,
         ways=tuple(reports),
         warnings=(warning,) if lacking else (),
     )
@@ -69,42 +78,47 @@ async def _stored(desk: Desk, collection: str) -> list[str]:
         return []
 
 
-def desk_search(desk: Desk, *, collection: str) -> Search:
-    """Return the search of a desk in one collection."""
-
-    async def search(question: str, mode: Mode, top_k: int, rerank: bool) -> Sequence[Hit]:
-        results = await desk.search(question, collections=collection, mode=mode, top_k=top_k, rerank=rerank)
-        return results.hits
-
-    return search
-
-
-async def _evaluate_way(
-    data: Beir, search: Search, way: Way, top_k: int, on_query: Callable[[Way, str], None]
+async def _evaluate(
+    data: Beir, finder: Finder, known: Known, on_ranking: Callable[[Ranking], None]
 ) -> WayReport:
-    rankings: dict[str, tuple[str, ...]] = {}
-    seconds: dict[str, float] = {}
+    rankings: dict[str, Ranking] = {}
     for query, question in data.queries.items():
-        on_query(way, query)
-        began = time.perf_counter()
-        hits = await search(question, way.mode, top_k, way.rerank)
-        seconds[query] = time.perf_counter() - began
-        rankings[query] = ranked_documents(hits)
-    scores = score_rankings(data.judgements, rankings)
+        ranking = known.get((finder.name, query))
+        if ranking is None or (ranking.question, ranking.version) != (question, finder.version):
+            ranking = await _ranking(finder, query, question)
+        on_ranking(ranking)
+        rankings[query] = ranking
+    return _way_report(data, finder.name, rankings)
+
+
+async def _ranking(finder: Finder, query: str, question: str) -> Ranking:
+    began = time.perf_counter()
+    found = await finder.find(question)
+    return Ranking(
+        way=finder.name,
+        version=finder.version,
+        query_id=query,
+        question=question,
+        documents=ranked_documents(found.hits),
+        seconds=time.perf_counter() - began,
+        requests=found.usage.requests,
+        tokens=found.usage.input_tokens + found.usage.output_tokens,
+        failures=found.failures,
+    )
+
+
+def _way_report(data: Beir, name: str, rankings: Mapping[str, Ranking]) -> WayReport:
+    judged = {query: data.judgements[query] for query in rankings}
+    scores = score_rankings(judged, {query: one.documents for query, one in rankings.items()})
+    results = tuple(QueryResult.of(one, judged[query], scores[query]) for query, one in rankings.items())
+    seconds = [one.seconds for one in results]
     return WayReport(
-        name=way.name,
+        name=name,
         scores=means(scores),
-        p50=percentile(list(seconds.values()), 0.5),
-        p95=percentile(list(seconds.values()), 0.95),
-        queries=tuple(
-            QueryResult(
-                query_id=query,
-                question=question,
-                documents=rankings[query],
-                relevant=data.judgements[query],
-                scores=scores[query],
-                seconds=seconds[query],
-            )
-            for query, question in data.queries.items()
-        ),
+        p50=percentile(seconds, 0.5),
+        p95=percentile(seconds, 0.95),
+        requests=sum(one.requests for one in results) / len(results),
+        tokens=sum(one.tokens for one in results) / len(results),
+        failed=sum(bool(one.failures) for one in results),
+        queries=results,
     )
