@@ -9,6 +9,7 @@ from typing import Any
 from refdesk.configuration import load_pipeline
 from refdesk.context import Answer, Context
 from refdesk.desk.asking import ALL, Call, Collections, History, answered, as_pipeline, as_step, begin, named
+from refdesk.desk.calls import CallServices
 from refdesk.desk.rechecking import Recheck, recheck
 from refdesk.desk.services import Services
 from refdesk.desk.streams import told
@@ -18,10 +19,11 @@ from refdesk.events import Done, Event, Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.grounding.named import LOCAL
 from refdesk.pipeline import LLMValue, Pipeline, Step
-from refdesk.results import Fusion, Results, numbered
-from refdesk.retrieval import search, widen
+from refdesk.results import Fusion, Results
+from refdesk.retrieval import widen
 from refdesk.settings import Settings
 from refdesk.steps import Ground
+from refdesk.steps.searching import ranked
 
 PipelineValue = Pipeline | Step | str | PathLike[str] | None
 """A pipeline, a step, a preset's name or a file; None for the setting `pipeline`."""
@@ -54,27 +56,20 @@ class Questions:
         `rerank` reorders the best hits (setting `rerank_depth`); those behind them keep their order.
         `neighbours` puts so many chunks before and after each hit, without rank or score, in reading order.
         """
-        wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
-        reader, embedder = await self.services.searchable(self._scope(collections))
-        depth = max(wanted.top_k, wanted.rerank_depth) if rerank else wanted.top_k
-        results = await search(
-            reader,
-            embedder,
+        wanted, scope = self._settings(mode=mode, fusion=fusion, top_k=top_k), self._scope(collections)
+        services = CallServices(desk=self.services, settings=wanted)
+        results = await ranked(
+            services,
             question,
-            mode=wanted.mode,
-            fusion=wanted.fusion,
-            top_k=depth,
-            candidates=max(depth, wanted.candidates),
+            scope.collections,
+            top_k=wanted.top_k,
             filter=as_filter(filters),
+            rerank=rerank,
         )
-        hits = results.hits
-        if rerank:
-            best, rest = hits[: wanted.rerank_depth], hits[wanted.rerank_depth :]
-            ordered = (*await self.services.rerank(reader, question, best), *rest)
-            hits = numbered(ordered[: wanted.top_k])
-        if neighbours:
-            hits = await widen(reader, hits, before=neighbours, after=neighbours)
-        return replace(results, hits=hits)
+        if not neighbours:
+            return results
+        reader = await services.reader(scope.collections)
+        return replace(results, hits=await widen(reader, results.hits, before=neighbours, after=neighbours))
 
     async def ask(
         self,

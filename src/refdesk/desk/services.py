@@ -13,7 +13,7 @@ from refdesk.answering.extractive import ExtractiveAnswerer
 from refdesk.chunking import Chunker
 from refdesk.conversations import Conversations
 from refdesk.conversations.memory import MemoryConversations
-from refdesk.documents import Hit, Scope
+from refdesk.documents import Scope
 from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.embedding.names import embedder_for
 from refdesk.errors import SettingsError
@@ -114,11 +114,6 @@ class Services:
             return await anyio.to_thread.run_sync(make)
 
         return make() if name == "maxsim" else await self._once(f"reranker {name}", load)
-
-    async def rerank(self, reader: Reader, question: str, hits: Sequence[Hit]) -> tuple[Hit, ...]:
-        """Reorder hits; without a reranker they keep their order. Errors: `ModelError`, `RemoteError`."""
-        reranker = await self.reranker(reader)
-        return tuple(hits) if reranker is None or not hits else await reranker.rerank(question, hits)
 
     async def thresholds(self, reranker: str) -> Thresholds | None:
         """Return what was measured for a reranker: the calibration file's, else what is shipped, else None.
