@@ -2,7 +2,7 @@
 
 import typer
 
-from refdesk.cli import calibrate, faithfulness, retrieval
+from refdesk.cli import calibrate, eval_rewriting, faithfulness, retrieval
 from refdesk.cli.session import command
 
 
@@ -13,4 +13,5 @@ def add_to(app: typer.Typer) -> None:
     command(group, "calibrate")(calibrate.calibrate)
     command(group, "zones")(calibrate.zones)
     command(group, "grounding")(faithfulness.grounding)
+    command(group, "rewriting")(eval_rewriting.rewriting)
     app.add_typer(group, name="eval")
