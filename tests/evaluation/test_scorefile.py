@@ -1,6 +1,7 @@
 """Scores that are kept: what was broken off goes on, and nothing else passes for it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,13 @@ def test_a_question_that_was_asked_anew_counts(tmp_path: Path) -> None:
     kept(path, ROWS[0])
     kept(path, asked(0.7, name="a"))
     assert kept(path).known[True, "a"].score == 0.7
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x1e", "\r"])
+def test_a_text_may_hold_what_separates_lines(tmp_path: Path, sign: str) -> None:
+    path, row = tmp_path / "scores.jsonl", replace(ROWS[0], question=f"one{sign}two")
+    kept(path, row)
+    assert list(kept(path).known.values()) == [row]
 
 
 def test_a_line_that_was_cut_off_is_asked_anew(tmp_path: Path) -> None:

@@ -54,7 +54,8 @@ class RowFile(ABC, Generic[Key, Row]):
 
     def _read(self, about: About) -> Mapping[Key, Row]:
         try:
-            first, *rest = self._path.read_text("utf-8").splitlines() or [""]
+            # splitlines() would also split at the line separators that a text may hold.
+            first, *rest = self._path.read_text("utf-8").rstrip("\n").split("\n")
             there = json.loads(first)
             rows = [self.row(record) for record in map(_record, rest) if record is not None]
         except (OSError, ValueError, TypeError, AttributeError) as error:
