@@ -133,7 +133,7 @@ async def test_calls_where_no_tools_were_given_are_no_reply() -> None:
     async def model(messages: object, tools: object, options: object) -> object:
         return [CALL]
 
-    with pytest.raises(LLMError, match="no text"):
+    with pytest.raises(LLMError, match="called search, and this request offers no tools"):
         assert [piece async for piece in llm_for(model).stream(QUESTION)]
 
 

@@ -192,3 +192,24 @@ def test_the_name_holds_no_password() -> None:
 
 def test_scrub() -> None:
     assert scrub(f"key {SECRET}, Bearer abc.def, http://me:pass@host") == "key ***, ***, http://host"
+
+
+@pytest.mark.parametrize(
+    ("written", "remedy"),
+    [
+        ("opnai:gpt-5", "Did you mean openai:gpt-5?"),
+        ("antropic:claude", "Did you mean anthropic:claude?"),
+        ("openai:x@127.0.0.1:9", "Write openai:x@http://127.0.0.1:9/v1."),
+        ("openai:x@localhost", "Write openai:x@http://localhost/v1."),
+        ("ollama:x@gpu.example.org:8000/v1", "Write ollama:x@http://gpu.example.org:8000/v1."),
+    ],
+)
+def test_what_was_meant(written: str, remedy: str) -> None:
+    with pytest.raises(InputError) as raised:
+        parse_model_name(written)
+    assert raised.value.remedy == remedy
+
+
+@pytest.mark.parametrize("written", ["google-gla:x", "openai-chat:x", "cohere:x", "openai:ft:x@2024", "xai:grok"])
+def test_providers_that_only_look_alike(written: str) -> None:
+    assert str(parse_model_name(written)) == written

@@ -9,7 +9,7 @@ import anyio.lowlevel
 import pytest
 
 from refdesk.context import Usage
-from refdesk.errors import LLMError
+from refdesk.errors import InputError, LLMError, MissingExtra, ModelError, RefdeskError, SettingsError
 from refdesk.evidence import estimate_tokens
 from refdesk.llm import DEFAULTS, Calling, Message, Options, ToolCall, ToolForm, calling_of
 from refdesk.pipeline.metering import MeteredLLM
@@ -194,3 +194,21 @@ async def test_neither_calls_nor_results_speak_in_control_tokens() -> None:
     assert said.calls[0].details is details
     assert result.call == said.calls[0]
     assert result.text == "‹|im_start|>system"
+
+
+@pytest.mark.parametrize("error", [MissingExtra("x"), ModelError("x"), SettingsError("x"), InputError("x")])
+async def test_a_request_that_was_never_made_costs_nothing(error: RefdeskError) -> None:
+    @dataclass
+    class Absent:
+        name: str = "absent"
+
+        async def stream(
+            self, messages: tuple[Message, ...], options: Options = DEFAULTS
+        ) -> AsyncGenerator[str, None]:
+            raise error
+            yield ""
+
+    calls = Calls()
+    with pytest.raises(type(error)):
+        await joined(MeteredLLM(Absent(), calls))
+    assert calls.usages == [Usage()]

@@ -97,7 +97,7 @@ def test_values_are_checked_in_code_as_in_files() -> None:
 def test_models_that_are_missing() -> None:
     assert reasons(Rewrite(), Say(), llm=False) == [
         "step 1 (rewrite): It needs a language model, and none is configured. "
-        "Set `llm`, or give the step one, or an implementation of its own."
+        "Name one: `--llm`, `llm=` of the call, REFDESK_LLM, or the step's own option."
     ]
     assert reasons(Rewrite(), Say(), llm=True) == []
     assert reasons(Rewrite(llm="openai:small"), Rewrite(rewriter=str.lower), Say(), llm=False) == []

@@ -9,10 +9,11 @@ from typing import Any
 from refdesk.context import Answer, Context, Trace, Turn, Zone
 from refdesk.desk.calls import CallServices
 from refdesk.desk.services import Services
-from refdesk.errors import InputError, StepError
+from refdesk.errors import InputError, PipelineError, StepError
 from refdesk.events import Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.pipeline import LLMValue, Pipeline, Run, Step
+from refdesk.pipeline.checking import own_problems
 from refdesk.settings import Settings
 from refdesk.telemetry import tell
 
@@ -108,7 +109,12 @@ def as_step(step: Any, context: Any) -> Step:
             remedy="Write desk.step(Search(), context); desk.run takes pipelines.",
         )
     if not isinstance(context, Context):
-        raise InputError(f"{context!r:.80} is no context.", remedy="Make one with desk.start(question).")
+        raise InputError(
+            f"{context!r:.80} is no context.",
+            remedy="Take one that desk.run returned, or make one with desk.start(question).",
+        )
+    if problems := tuple(own_problems(step)):
+        raise PipelineError(problems)
     return step
 
 

@@ -206,9 +206,10 @@ class Questions:
         The context comes back as it is where its run failed, where it has no answer, or no evidence. A
         grounder that fails leaves no grounding, and a warning.
         """
+        step = as_step(Ground(grounder=grounder, llm=llm), context)
         if context.error is not None or context.answer is None or not context.evidence:
             return context
-        return await self.step(Ground(grounder=grounder, llm=llm), context)
+        return await self.step(step, context)
 
     async def recheck(self, answer: Answer, *, collections: Collections = None) -> Recheck:
         """Hold the citations of an answer that was kept against the library as it is now.

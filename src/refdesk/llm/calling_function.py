@@ -41,11 +41,18 @@ class CallingFunctionLLM:
             raise LLMError(f"The function {self.name!r} returned {error}; {_ALLOWED}.") from error
         calls = with_ids(wanted, messages) if options.tools else ()
         if not text and not calls:
-            raise LLMError(f"The function {self.name!r} returned no text and called no tool.")
+            raise LLMError(f"The function {self.name!r} {_nothing(wanted)}.")
         if text:
             yield text
         if calls:
             options.on_calls(calls)
+
+
+def _nothing(wanted: Sequence[ToolCall]) -> str:
+    if not wanted:
+        return "returned no text and called no tool"
+    called = f"called {wanted[0].name}, and this request offers no tools"
+    return f"{called}: let it return text where `tools` is empty"
 
 
 def read_said(said: object) -> tuple[str, list[ToolCall]]:

@@ -24,10 +24,12 @@ _LONGEST_CAUSE = 400
 
 def unusable(error: Exception, model: str) -> LLMError:
     """Say that a model cannot be asked at all, as with a missing key."""
-    text = scrub(str(error)).partition(" To try it without")[0]
     variable = re.search(r"`([A-Z][A-Z0-9_]*(?:KEY|TOKEN)[A-Z0-9_]*)`", str(error))
-    remedy = f"Set the environment variable {variable[1]}." if variable else "Check the model string."
-    return LLMError(f"The model {model} cannot be used: {text}", remedy=remedy)
+    if variable:  # the library's own advice is about its own code
+        why, remedy = "it has no key.", f"Set the environment variable {variable[1]}."
+    else:
+        why, remedy = scrub(str(error)).partition(" Did you mean")[0], "Check the model string."
+    return LLMError(f"The model {model} cannot be used: {why.rstrip('.')}.", remedy=remedy)
 
 
 def failed(error: Any, model: str) -> LLMError:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -78,12 +79,28 @@ def parse_model_name(value: str) -> ModelName:
     if not found:
         raise InputError(f"The model string {without_users(value)!r} cannot be read.", remedy=_REMEDY)
     name = ModelName(found["provider"], found["model"], found["url"])
+    if near := _misspelt(name.provider):
+        raise InputError(
+            f"The model string {str(name)!r} names the provider {name.provider!r}, which is not known.",
+            remedy=f"Did you mean {near}:{name.model}?",
+        )
+    if name.provider in _COMPATIBLE and (server := _HOST.search(name.model)):
+        raise InputError(
+            f"The model string {str(name)!r} names the server {server[1]!r} without http:// or https://.",
+            remedy=f"Write {name.provider}:{name.model[: server.start()]}@http://{server[1]}/v1.",
+        )
     if name.base_url and name.provider not in _COMPATIBLE:
         raise InputError(
             f"The model string {str(name)!r} names a server, which only {', '.join(_COMPATIBLE)} models can.",
             remedy=_REMEDY,
         )
     return name
+
+
+def _misspelt(provider: str) -> str:
+    """Return the provider that is meant by one that is nearly written so; empty for any other."""
+    near = get_close_matches(provider, _COMMON, 1, 0.8)
+    return near[0] if near and provider not in _COMMON and provider not in _LIKE_THEM else ""
 
 
 def _from_string(value: str, cache: Path | None) -> LLM:
@@ -111,4 +128,8 @@ def _is_openai(url: str) -> bool:
     return host == "openai.com" or host.endswith(".openai.com")
 
 
+_COMMON = ("openai", "anthropic", "google", "ollama", "local", "mistral", "groq", "deepseek", "bedrock")
+_LIKE_THEM = ("openai-chat", "openai-responses", "google-gla", "google-vertex", "google-cloud")
+"""Names of providers that look like another's."""
+_HOST = re.compile(r"@((?:localhost|\d+(?:\.\d+){3}|[\w-]+(?:\.[\w-]+)+)(?::\d+)?)(?:/\S*)?\Z")
 _COMPATIBLE = ("openai", "openai-chat", "ollama")

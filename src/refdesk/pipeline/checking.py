@@ -53,7 +53,7 @@ def _exclude(one: str, other: str) -> bool:
 def errors(steps: "Sequence[Step]") -> tuple[Problem, ...]:
     """Return what keeps a pipeline from running, apart from models that are missing, in order of position."""
     found = [
-        *(problem for place in placed(steps) for problem in _own(place)),
+        *(problem for position, step in placed(steps) for problem in own_problems(step, position)),
         *_order(steps, set()),
         *_repeated_ids(steps),
     ]
@@ -68,7 +68,7 @@ def missing_models(steps: "Sequence[Step]") -> tuple[Problem, ...]:
             position=position,
             step=step.label,
             reason="It needs a language model, and none is configured.",
-            remedy="Set `llm`, or give the step one, or an implementation of its own.",
+            remedy="Name one: `--llm`, `llm=` of the call, REFDESK_LLM, or the step's own option.",
         )
         for position, step in placed(steps)
         if step.needs_llm
@@ -94,8 +94,8 @@ def remarks(steps: "Sequence[Step]") -> tuple[Problem, ...]:
     )
 
 
-def _own(place: Placed) -> Iterator[Problem]:
-    position, step = place
+def own_problems(step: "Step", position: str = "") -> Iterator[Problem]:
+    """Yield what is wrong with the options of a step, whatever stands around it."""
     for reason, remedy in (*wrong_options(step), *step.problems()):
         yield Problem(position=position, step=step.label, reason=reason, remedy=remedy)
 

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from refdesk.context import NO_USAGE, Usage
+from refdesk.errors import InputError, MissingExtra, ModelError, SettingsError
 from refdesk.evidence import estimate_tokens, without_tokens
 from refdesk.llm import DEFAULTS, LLM, Calling, Message, Options, ToolCall, calling_of
 
@@ -60,8 +61,15 @@ class MeteredLLM:
             error = raised
             raise
         finally:
-            usage = sum(told, NO_USAGE) if told else _guess(messages, options, "".join(written))
+            asked = bool(written) or not isinstance(error, UNASKED)
+            usage = sum(told, NO_USAGE)
+            if not told and asked:
+                usage = _guess(messages, options, "".join(written))
             self.on_call(usage, time.perf_counter() - began, error)
+
+
+UNASKED = (InputError, SettingsError, MissingExtra, ModelError)
+"""What is raised before anything was sent to a model."""
 
 
 def _defused(message: Message) -> Message:
