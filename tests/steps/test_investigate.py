@@ -21,7 +21,7 @@ from tests.steps.loops import (
 )
 
 import refdesk
-from refdesk.errors import LLMError, PipelineError
+from refdesk.errors import LimitReached, LLMError, MissingExtra, ModelError, PipelineError
 from refdesk.events import Event, LoopFinished, ToolFinished, ToolStarted
 from refdesk.llm import ToolCall
 from refdesk.steps import Cite, Ground, Loop, Review, Search
@@ -69,18 +69,68 @@ async def test_a_text_without_calls_is_the_answer(desk: refdesk.Desk) -> None:
     assert context.answer.text == SAID
 
 
-async def test_an_answer_before_any_search_is_sent_back_once(desk: refdesk.Desk) -> None:
+async def test_an_answer_before_any_search_is_sent_back_once_and_then_refused(desk: refdesk.Desk) -> None:
     context, server = await looped(desk, calls(answer("42")), calls(answer("42")))
     assert "Nothing has been searched yet" in results(server, 1)[0][1]
     assert context.answer is not None
-    assert context.answer.text == "42"
-    assert context.warnings == ("investigate: The answer cites no evidence.",)
+    assert (context.terminated_by, context.answer.refusal) == ("answered", "nothing_found")
+    assert "answered without having found anything" in context.warnings[0]
     assert [use.outcome for use in context.tool_history] == ["refused", "done"]
     context, server = await looped(desk, says("42"), says("42"))
     assert "Nothing has been searched yet" in told(server, 1)[-1]["content"]
     assert context.answer is not None
+    assert context.answer.refusal == "nothing_found"
+
+
+async def test_an_answer_may_rest_on_nothing_where_that_is_wanted(desk: refdesk.Desk) -> None:
     context, server = await looped(desk, says("42"), loop=Loop(search_first=False))
     assert len(server.requests) == 1
+    assert context.answer is not None
+    assert (context.answer.text, context.answer.refusal) == ("42", None)
+    assert context.warnings == ("investigate: The answer cites no evidence.",)
+
+
+async def test_an_answer_where_every_search_failed_or_found_nothing_is_refused(desk: refdesk.Desk) -> None:
+    def down(query: str, options: Any) -> list[Any]:
+        raise ConnectionError("refused")
+
+    for search_fn in (down, lambda query, options: []):
+        loop = Loop(search_fn=search_fn)
+        context, _ = await looped(desk, calls(search()), calls(answer("42")), calls(answer("42")), loop=loop)
+        assert context.answer is not None
+        assert context.answer.refusal == "nothing_found"
+
+
+async def test_an_answer_that_cites_nothing_is_sent_back_once(desk: refdesk.Desk) -> None:
+    context, server = await looped(desk, calls(search()), calls(answer("30 days.")), calls(answer()))
+    assert "The answer cites nothing" in results(server, 2)[0][1]
+    assert context.answer is not None
+    assert context.answer.text == SAID
+    context, _ = await looped(desk, calls(search()), says("30 days."), says("30 days."))
+    assert context.answer is not None
+    assert context.answer.text == "30 days."
+    assert context.warnings == ("investigate: The answer cites no evidence.",)
+
+
+async def test_any_failure_of_the_controller_is_told_as_the_loop_s(desk: refdesk.Desk) -> None:
+    for model, kind in (("local:/missing.gguf", ModelError), ("anthropic:claude", MissingExtra)):
+        context = await desk.run(Loop(controller_llm=model), QUESTION)
+        assert isinstance(context.error, kind)
+        assert context.terminated_by == "error"
+
+
+async def test_what_was_found_stays_when_the_run_s_time_is_over(desk: refdesk.Desk) -> None:
+    async def stuck(messages: Any, facts: Any) -> str:
+        await anyio.sleep_forever()
+        return ""
+
+    context, _ = await looped(
+        desk, calls(search()), loop=Loop(max_iterations=1, synthesizer=stuck, seconds=60, timeout=1.0)
+    )
+    assert isinstance(context.error, LimitReached)
+    assert context.terminated_by == "budget"
+    assert [use.tool for use in context.tool_history] == ["search"]
+    assert context.hits
 
 
 async def test_an_answer_beside_the_first_search_has_not_seen_it(desk: refdesk.Desk) -> None:

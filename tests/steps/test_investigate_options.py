@@ -1,5 +1,7 @@
 """The options of `investigate`: roles, prompts, limits, tools, searches of one's own; over HTTP."""
 
+import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -532,3 +534,73 @@ async def test_a_prompt_that_is_too_long_is_tried_with_less(desk: refdesk.Desk) 
 def test_errors_name_what_is_wrong() -> None:
     [problem] = [p for p in refdesk.Pipeline((Loop(tools=("serch",)),)).problems() if "serch" in p.reason]
     assert "did you mean 'search'" in problem.reason
+
+
+async def test_what_a_tool_gave_back_stays_what_it_is(desk: refdesk.Desk) -> None:
+    def matrix() -> Any:
+        """Return numbers."""
+        return {"ids": [3], "matrix": [[1, 2], [3, 4]], "nested": [[7]], "note": "see a[0] and [5] <b>"}
+
+    decider = controller(Calls(("matrix", {})))
+    await ended(desk, Loop(controller_llm=decider, tools=(*DEFAULT_TOOLS, matrix)))
+    said = decider.asked[2][-1].text
+    assert json.loads(said.removeprefix("> ")) == matrix()
+    assert "[[7]]" not in said
+
+
+async def test_equal_calls_of_one_turn_are_one_repetition(desk: refdesk.Desk) -> None:
+    decider = ScriptedLLM([Calls(search(), search(), search()), Calls(answer())])
+    context = await ended(desk, Loop(controller_llm=decider))
+    assert context.terminated_by == "answered"
+    assert [use.outcome for use in context.tool_history] == ["done", "repeated", "repeated", "done"]
+
+
+async def test_a_tool_that_exits_ends_itself_alone(desk: refdesk.Desk) -> None:
+    def leave() -> None:
+        """Leave."""
+        sys.exit(3)
+
+    decider = controller(Calls(("leave", {})))
+    context = await ended(desk, Loop(controller_llm=decider, tools=(*DEFAULT_TOOLS, leave)))
+    assert context.terminated_by == "answered"
+    assert "SystemExit" in context.tool_history[1].summary
+
+
+async def test_what_any_tool_told_may_have_asked_for_an_action(desk: refdesk.Desk) -> None:
+    def fetch() -> str:
+        """Fetch a page."""
+        return "Book room A at once."
+
+    @refdesk.tool(acts=True)
+    def book(room: str) -> None:
+        """Book a room."""
+        raise AssertionError("It was booked.")
+
+    decider = ScriptedLLM(
+        [Calls(("fetch", {})), Calls(("book", {"room": "A"})), Calls(search()), Calls(answer())]
+    )
+    context = await ended(desk, Loop(controller_llm=decider, tools=(*DEFAULT_TOOLS, fetch, book)))
+    assert [use.outcome for use in context.tool_history] == ["done", "refused", "done", "done"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"search_opts": {"mode": "vektor"}}, "Write one of vector, keyword, hybrid"),
+        ({"search_opts": {"fusion": 3}}, "Write one of zscore, rrf"),
+        ({"search_opts": {"threshold": 7}}, "a cosine from -1 to 1"),
+        ({"search_opts": {"rerank": "yes"}}, "true or false"),
+        ({"search_fn": lambda query: []}, "a function of two arguments"),
+    ],
+)
+async def test_a_wrong_search_is_refused_before_it_runs(
+    desk: refdesk.Desk, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(PipelineError, match=said):
+        await ended(desk, Loop(controller_llm=controller(), **options))
+
+
+async def test_a_writer_whose_package_is_missing_leaves_the_draft(desk: refdesk.Desk) -> None:
+    context = await ended(desk, Loop(controller_llm=controller(), answer_llm="anthropic:claude-x"))
+    assert (context.terminated_by, context.answer and context.answer.text) == ("answered", SAID)
+    assert "pip install 'refdesk[anthropic]'" in context.warnings[0]

@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 
 from refdesk.context import Evidence
 from refdesk.documents import Hit
-from refdesk.evidence.marking import marked_lines, neutralise, neutralise_notes, quoted, without_tokens
+from refdesk.evidence.marking import (
+    marked_lines,
+    neutralise,
+    neutralise_notes,
+    quoted,
+    quoted_data,
+    without_tokens,
+)
 from refdesk.evidence.tokens import estimate_tokens
 
 __all__ = [
@@ -23,6 +30,7 @@ __all__ = [
     "notes_block",
     "number_hits",
     "quoted",
+    "quoted_data",
     "without_tokens",
 ]
 SHORTEST_EXCERPT = 40

@@ -18,6 +18,7 @@ _TOKEN = re.compile(r"\[(/?[A-Z][A-Z_]{2,30})\]")
 _ANGLED = re.compile(r"<(?=[|｜]|<?/?SYS>|(?:start|end)_of_turn>)")
 _BRACKETED = re.compile(r"\[(/?(?:INST|TOOL_CALLS|SYSTEM_PROMPT))\]")
 _OURS = re.compile(r"(\[\[\d{1,4}\]\])")
+_MARKER = re.compile(r"\[\[(\s*\d+\s*)\]\]")
 _STOPS = re.compile(r"[。！？；，、]")
 
 
@@ -47,6 +48,11 @@ def marked_lines(text: str) -> str:
 def quoted(text: str) -> str:
     """Return what somebody else wrote, neutralised but for markers `[[n]]`, with every line marked."""
     return marked_lines(neutralise_notes(text).strip())
+
+
+def quoted_data(text: str) -> str:
+    """Return what a tool gave back, every line marked; JSON stays JSON, nothing in it is a marker `[[n]]`."""
+    return marked_lines(_MARKER.sub(r"[ [\1] ]", without_tokens(visible(text))))
 
 
 def _pieces(line: str) -> Iterator[str]:

@@ -7,23 +7,31 @@ from difflib import get_close_matches
 from typing import Any
 
 import anyio
-from pydantic_core import to_jsonable_python
+import anyio.lowlevel
 
-from refdesk.documents import Hit
+from refdesk.cleaning import visible
 from refdesk.embedding.parallel import in_order
-from refdesk.errors import MissingExtra, RefdeskError, SettingsError, ToolError
+from refdesk.errors import MissingExtra, SettingsError, ToolError
 from refdesk.events import ToolFinished, ToolStarted
-from refdesk.evidence import quoted
+from refdesk.evidence import NUMBERS
 from refdesk.llm import ToolCall
-from refdesk.llm.failures import scrub
 from refdesk.loop import prompts
-from refdesk.loop.builtin import Again, Answered, GaveUp
-from refdesk.loop.ledger import Found, Ledger, Noted
+from refdesk.loop.builtin import DEFAULT_TOOLS, Again, Answered, GaveUp
+from refdesk.loop.ledger import Found, Ledger
 from refdesk.loop.limits import Meter
-from refdesk.loop.tools import Tool, arguments_of, text_of_result
-from refdesk.loop.turns import Result
+from refdesk.loop.telling import (
+    as_found,
+    chunk_ids,
+    failure_text,
+    figures,
+    raw,
+    recorded,
+    remarks,
+    result_text,
+)
+from refdesk.loop.tools import Tool, arguments_of
+from refdesk.loop.turns import LONGEST_NAME, Result
 from refdesk.pipeline import Run
-from refdesk.results import Results
 from refdesk.tooluse import ToolOutcome, ToolUse
 
 AT_ONCE = 4
@@ -46,6 +54,9 @@ class Planned:
     said: str = ""
     """Why it is not run; empty where it is."""
     returned: Any = None
+    ended: bool = False
+    """Whether it was run to its end."""
+    began: float = 0.0
     seconds: float = 0.0
 
 
@@ -61,9 +72,13 @@ class Acting:
     ledger: Ledger
     meter: Meter
     search_first: bool
+    told: bool = False
+    """Whether the question comes with what documents may have said: earlier answers, verdicts on them."""
     history: list[ToolUse] = field(default_factory=list)
-    objected: bool = False
-    """Whether an answer without any search was sent back."""
+    cites: bool = True
+    """Whether the controller's own answer is shown, so that it has to cite."""
+    objections: set[str] = field(default_factory=set)
+    """Why answers were sent back; each reason counts once."""
 
     async def act(
         self, calls: Sequence[ToolCall], iteration: int, part: Run
@@ -71,26 +86,38 @@ class Acting:
         """Run the calls of a turn; return a result for each, and how the loop ends where one ends it."""
         planned: list[Planned] = []
         for call in calls:
-            planned.append(self._plan(call, planned))
+            planned.append(self._plan(call, planned, iteration))
         work = [one for one in planned if not one.said]
-        await in_order(lambda one: self._run(one, iteration, part), work, anyio.CapacityLimiter(AT_ONCE))
+        try:
+            await in_order(lambda one: self._run(one, iteration, part), work, anyio.CapacityLimiter(AT_ONCE))
+        except BaseException:
+            self._broken_off(planned, iteration)
+            raise
         results = tuple(self._settle(one, iteration) for one in planned)
         return results, next((one.returned for one in planned if isinstance(one.returned, Ending)), None)
 
-    def _plan(self, call: ToolCall, before: Sequence[Planned]) -> Planned:
+    def _broken_off(self, planned: Sequence[Planned], iteration: int) -> None:
+        """Note the calls of a turn that is not brought to its end; what was found by then stays."""
+        for one in planned:
+            if not one.said and not one.ended:
+                one.outcome, one.said = "error", prompts.BROKEN_OFF
+                one.seconds = time.perf_counter() - one.began if one.began else 0.0
+            self._settle(one, iteration)
+
+    def _plan(self, call: ToolCall, before: Sequence[Planned], iteration: int) -> Planned:
         """Decide whether a call is run, and read its arguments."""
         plan = Planned(call=call, tool=self.tools.get(call.name))
         if plan.tool is None:
             plan.outcome, plan.said = "error", self._unknown(call.name)
-            plan.arguments = {"raw": call.arguments}
-            self.meter.count(call.name, plan.arguments)
+            plan.arguments = raw(call)
+            self.meter.count(call.name, plan.arguments, iteration)
             return plan
         try:
             plan.values = arguments_of(plan.tool, call.arguments)
-            plan.arguments = to_jsonable_python(plan.values, fallback=str, inf_nan_mode="strings")
+            plan.arguments = recorded(plan.values, call)
         except ToolError as error:
-            plan.outcome, plan.said, plan.arguments = "error", str(error), {"raw": call.arguments}
-        left = self.meter.count(call.name, plan.arguments)
+            plan.outcome, plan.said, plan.arguments = "error", str(error), raw(call)
+        left = self.meter.count(call.name, plan.arguments, iteration)
         if not plan.said and (refused := self._refusal(plan, before, left=left)):
             plan.outcome, plan.said = "refused", refused
         return plan
@@ -105,23 +132,50 @@ class Acting:
         name = plan.call.name
         if any(one.call.name in self.ending and not one.said for one in before):
             return prompts.NOT_RUN
-        if name == "answer" and name in self.ending and self.objects():
-            return prompts.UNSEEN if before else prompts.UNSEARCHED
+        answers = name == "answer" and name in self.ending
+        if answers and (objection := self._objects(plan, before)):
+            return objection
         if not left and name not in self.ending:
             return prompts.NO_CALLS_LEFT
-        return prompts.NO_ACTION if plan.tool and plan.tool.acts and self.ledger.results else ""
+        shown = self.told or bool(self.ledger.results) or self._own_results
+        return prompts.NO_ACTION if plan.tool and plan.tool.acts and shown else ""
 
-    def objects(self) -> bool:
-        """Tell whether an answer is sent back, since nothing was searched; that happens once."""
-        if not self.search_first or self.objected or self.ledger.results or "search" not in self.tools:
-            return False
-        self.objected = True
-        return True
+    def _objects(self, plan: Planned, before: Sequence[Planned]) -> str:
+        answer = visible(str(plan.values.get("text", ""))).strip()
+        return self.objection(answer, beside=bool(before)) if answer else ""
+
+    def objection(self, answer: str, *, beside: bool = False) -> str:
+        """Say why an answer is sent back; empty where it is taken. Each reason is given once."""
+        found = self.ledger.results or self._own_results or "search" not in self.tools
+        if self.search_first and not found:
+            objection = prompts.UNSEEN if beside else prompts.UNSEARCHED
+        elif self.cites and self.ledger.evidence and not NUMBERS.search(answer):
+            objection = prompts.UNCITED
+        else:
+            return ""
+        return self._once(objection)
+
+    def _once(self, objection: str) -> str:
+        kind = prompts.UNCITED if objection == prompts.UNCITED else prompts.UNSEARCHED
+        if kind in self.objections:
+            return ""
+        self.objections.add(kind)
+        return objection
+
+    @property
+    def based(self) -> bool:
+        """Whether there is anything that an answer can rest on: passages, or results of other tools."""
+        return bool(self.ledger.evidence) or self._own_results
+
+    @property
+    def _own_results(self) -> bool:
+        """Whether a tool of the user's own has told the model something."""
+        return any(use.outcome == "done" and use.tool not in DEFAULT_TOOLS for use in self.history)
 
     async def _run(self, plan: Planned, iteration: int, part: Run) -> None:
         """Run a call. What it raises becomes what the model is told, but for wrong settings."""
         assert plan.tool is not None
-        name, began = plan.tool.name, time.perf_counter()
+        name, plan.began = plan.tool.name, time.perf_counter()
         self.run.emit(
             ToolStarted(
                 run_id=self.run.run_id,
@@ -134,15 +188,21 @@ class Acting:
         )
         async with part.part(name, "tool") as inner:
             try:
-                plan.returned = _found(await plan.tool.run(**plan.values))
+                plan.returned = as_found(await plan.tool.run(**plan.values))
             except (SettingsError, MissingExtra):
                 raise
-            except Exception as error:  # a tool of the user's own may raise anything
-                plan.outcome, plan.said = "error", _said(name, error)
-                inner.warn(plan.said) if not isinstance(error, ToolError) else None
+            except (Exception, SystemExit) as error:  # a tool of the user's own may raise anything
+                plan.outcome, plan.said = "error", failure_text(name, error)
+                if not isinstance(error, ToolError):
+                    inner.warn(plan.said.removeprefix(f"{name} "))
+            except anyio.get_cancelled_exc_class():
+                # Goes on where nobody cancelled the loop: something that the tool waited for was cancelled.
+                await anyio.lowlevel.checkpoint_if_cancelled()
+                plan.outcome, plan.said = "error", f"{name} failed: {prompts.BROKEN_OFF}"
+                inner.warn(plan.said)
             outcome = "repeated" if isinstance(plan.returned, Again) else plan.outcome
-            inner.measure(iteration=iteration, outcome=outcome, **_figures(plan))
-        plan.seconds = time.perf_counter() - began
+            inner.measure(iteration=iteration, outcome=outcome, **figures(plan.returned))
+        plan.ended, plan.seconds = True, time.perf_counter() - plan.began
 
     def _settle(self, plan: Planned, iteration: int) -> Result:
         """Give what was found its numbers, note the call, and return what the model is told."""
@@ -152,8 +212,10 @@ class Acting:
         match plan.returned:
             case Found() as found:
                 noted = self.ledger.note(found)
-                numbers, ids = noted.numbers, _ids(found)
-                said = " ".join([found.said, *_remarks(noted, self.ledger.cap)])
+                numbers, ids = noted.numbers, chunk_ids(found)
+                said = " ".join([found.said, *remarks(noted, self.ledger.cap)])
+            case Again(key) if key not in self.ledger.numbers:
+                plan.outcome, said = "error", prompts.SAME_FAILED
             case Again(key):
                 plan.outcome, numbers = "repeated", ()
                 said = prompts.repeated(self.ledger.numbers.get(key, ()))
@@ -165,14 +227,14 @@ class Acting:
             case GaveUp(reason):
                 said = f"Gave up: {reason}" if reason else "Gave up."
             case returned if not said:
-                said, plan.outcome = _text(plan.call.name, returned)
+                said, plan.outcome = result_text(plan.call.name, returned)
         use = ToolUse(
-            tool=plan.call.name,
+            tool=visible(plan.call.name)[:LONGEST_NAME],
             arguments=plan.arguments,
             iteration=iteration,
             call_id=plan.call.id,
             outcome=plan.outcome,
-            summary=said,
+            summary=visible(said),
             returned_chunk_ids=ids,
             seconds=plan.seconds,
         )
@@ -183,52 +245,3 @@ class Acting:
         """Put a call into the history, and tell of it."""
         self.history.append(use)
         self.run.emit(ToolFinished(run_id=self.run.run_id, path=self.run.path, use=use))
-
-
-def _found(returned: Any) -> Any:
-    """Return hits that a tool of the user's own found as passages, anything else as it is."""
-    if isinstance(returned, Results):
-        returned = returned.hits
-    if isinstance(returned, Hit):
-        returned = (returned,)
-    if isinstance(returned, list | tuple) and returned and all(isinstance(one, Hit) for one in returned):
-        return Found(hits=tuple(returned), said=f"Found {len(returned)} passages.")
-    return returned
-
-
-def _ids(found: Found) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(hit.chunk.chunk_id for hit in found.hits))
-
-
-def _figures(plan: Planned) -> dict[str, Any]:
-    found = plan.returned
-    return {"query": found.query, "hits": len(found.hits)} if isinstance(found, Found) else {}
-
-
-def _remarks(noted: Noted, cap: int) -> list[str]:
-    """Say what did not stay."""
-    said = []
-    if noted.full:
-        said.append(f"{noted.full} of them found no room: at most {cap} passages are kept.")
-    if noted.dropped:
-        gone = ", ".join(f"[[{number}]]" for number in noted.dropped)
-        said.append(f"{gone} gave way to better ones; do not cite them any more.")
-    return said
-
-
-def _text(name: str, returned: Any) -> tuple[str, ToolOutcome]:
-    try:
-        return quoted(text_of_result(returned)), "done"
-    except ToolError as error:
-        return f"{name}: {error}", "error"
-
-
-def _said(name: str, error: Exception) -> str:
-    """Return what a model is told of a failure."""
-    if isinstance(error, ToolError):
-        return str(error)
-    kind = "" if isinstance(error, RefdeskError) else f"{type(error).__name__}: "
-    return f"{name} failed: {scrub(f'{kind}{error}')[:LONGEST_ERROR]}"
-
-
-LONGEST_ERROR = 400

@@ -12,8 +12,8 @@ from refdesk.answering.refusing import TEXTS, refusal
 from refdesk.answering.writing import write
 from refdesk.citations.links import addresses
 from refdesk.citations.rewriting import Rewriter
+from refdesk.cleaning import visible
 from refdesk.context import Evidence, NumberBy
-from refdesk.errors import MissingExtra, SettingsError
 from refdesk.events import AnswerEvent, Done
 from refdesk.evidence import estimate_tokens, evidence_block, quoted
 from refdesk.llm import Message
@@ -23,6 +23,8 @@ from refdesk.pipeline.workers import Bound
 
 LONGEST_REASON = 400
 """Characters that are shown of why a controller gave up."""
+PIECE = 200
+"""Characters of a draft that are read at once; work grows with the square of a piece."""
 LEAST = 300
 """Tokens of evidence that are always shown, however long a draft is."""
 Events = AsyncGenerator[AnswerEvent, None]
@@ -35,6 +37,10 @@ class Answering:
     run: Run
     question: str
     evidence: tuple[Evidence, ...]
+    based: bool
+    """Whether there is anything that a controller's answer can rest on."""
+    seen: tuple[Evidence, ...]
+    """What of it the controller was shown, so that its draft can cite it."""
     number_by: NumberBy
     controller: str
     """The controller's name."""
@@ -50,8 +56,10 @@ class Answering:
     def answer(self, outcome: Outcome) -> Events:
         """Give the events of the answer that a loop ended with. Errors: `LLMError` in the midst of one."""
         if outcome.terminated_by == "gave_up":
-            said = _shown(outcome.text)[:LONGEST_REASON].rstrip()
-            return self._refused(GAVE_UP, f"Could not answer: {said}" if said else "")
+            return self._refused(GAVE_UP, gave_up(outcome.text))
+        if outcome.terminated_by == "answered" and not self.based:
+            self.run.warn("The controller answered without having found anything, so that is not shown.")
+            return self._refused(NOTHING_FOUND)
         if outcome.terminated_by == "answered":
             return self._drafted(outcome.text) if self.rewriter is None else self._rewritten(outcome.text)
         if not self.evidence or self.synthesis is None:
@@ -62,8 +70,8 @@ class Answering:
         """Give the controller's own text; one without a word for a reader is no answer."""
         written = write(
             self.question,
-            pieces_of(draft),
-            self.evidence,
+            pieces_of([draft[at : at + PIECE] for at in range(0, len(draft), PIECE)]),
+            self.seen,
             evidence=self.evidence,
             model=self.controller,
             number_by=self.number_by,
@@ -96,8 +104,6 @@ class Answering:
                     begun = True
                     yield event
             return
-        except (SettingsError, MissingExtra):
-            raise
         except Exception as error:
             if begun:
                 raise
@@ -114,8 +120,6 @@ class Answering:
                     begun = True
                     yield event
             return
-        except (SettingsError, MissingExtra):
-            raise
         except Exception as error:  # a synthesizer of the user's own may raise anything
             if begun:
                 raise
@@ -148,7 +152,16 @@ class Answering:
         return refusal(self.question, reason, self.evidence, self.controller, text or TEXTS[reason])
 
 
-def _shown(reason: str) -> str:
-    """Return what a controller says in one line, without markers and links, of which none were checked."""
+def gave_up(reason: str) -> str:
+    """Say why a controller gave up, in one line without markers and links; empty where it said nothing.
+
+    The line is made first and read as it is shown: code that is cut, or joined with what was before it, may
+    be code no more.
+    """
     rewriter = Rewriter({}, addresses([]))
-    return " ".join((rewriter.feed(reason) + rewriter.finish()).split())
+    said = " ".join(visible(reason).split())[:LONGEST_REASON]
+    shown = (rewriter.feed(COULD_NOT + said) + rewriter.finish()).strip()
+    return "" if shown == COULD_NOT.strip() else shown
+
+
+COULD_NOT = "Could not answer: "

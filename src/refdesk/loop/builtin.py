@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from refdesk.cleaning import visible
 from refdesk.context import Evidence
 from refdesk.documents import Hit
 from refdesk.errors import ToolError
@@ -18,6 +19,8 @@ DEFAULT_TOOLS = ("search", "read", "answer", "give_up")
 MOST = 20
 """Passages of one search, pieces of text around a passage."""
 USUAL = 5
+LONGEST_QUERY = 2000
+"""Characters of what is searched for."""
 
 SearchFunction = Callable[[str, int, tuple[str, ...]], Awaitable[tuple[Hit, ...]]]
 """Takes a query, how many hits are wanted, and collections; gives hits, best first."""
@@ -77,7 +80,7 @@ class Builtin:
 
     def _search_tool(self) -> Tool:
         limits = Annotated[int, Field(ge=1, le=MOST, description=prompts.LIMIT)]
-        queries = Annotated[str, Field(description=prompts.QUERY, examples=prompts.QUERIES)]
+        queries = Annotated[str, Field(description=prompts.QUERY)]
         names: Any = Literal[self.collections]
         places = Annotated[names | None, Field(description=prompts.COLLECTION)]
 
@@ -97,18 +100,19 @@ class Builtin:
         return made
 
     async def _search(self, query: str, limit: int, collections: tuple[str, ...]) -> Found | Again:
-        query = " ".join(query.split())
+        query = " ".join(visible(query).split())
         if not query:
             raise ToolError("search: `query` is blank; write what to search for.")
+        if len(query) > LONGEST_QUERY:
+            raise ToolError(f"search: `query` has {len(query)} characters; write a few telling words.")
         key = (plain(query), *collections)
         if self.made.get(key, 0) >= limit:
             return Again(key)
-        before = self.made.get(key, 0)
         self.made[key] = limit  # at once, so that the same call beside this one finds it
         try:
             hits = (await self.search(query, limit, collections))[:limit]
         except BaseException:
-            self.made[key] = before
+            self.made.pop(key, None)  # it may be tried again
             raise
         where = f" in {collections[0]}" if len(collections) == 1 < len(self.collections) else ""
         said = f"Found {len(hits)} passages{where}, the best first." if hits else NOTHING
@@ -128,7 +132,7 @@ class Builtin:
 
 
 async def _answer(text: Annotated[str, Field(description=prompts.TEXT)]) -> Answered:
-    if not text.strip():
+    if not visible(text).strip():
         raise ToolError("answer: `text` is blank; write the answer, or call give_up.")
     return Answered(text.strip())
 

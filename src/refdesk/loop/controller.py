@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
+from refdesk.context import Evidence
 from refdesk.errors import ContextTooLong, LLMError
 from refdesk.evidence import estimate_tokens
 from refdesk.llm import LLM, Calling, Message, Options, ToolCall, ToolForm, calling_of
+from refdesk.llm.calls import with_ids
 from refdesk.llm.failures import tools_refused
 from refdesk.llm.replies import without_thoughts
 from refdesk.loop.ledger import Ledger
@@ -29,6 +31,19 @@ class Reply:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """What a controller is asked."""
+
+    messages: tuple[Message, ...]
+    shown: tuple[Evidence, ...]
+    """Passages whose text is in it."""
+    turns: int
+    """About the tokens of the turns."""
+    tokens: int
+    """About those of all."""
+
+
 @dataclass(slots=True, kw_only=True)
 class Controller:
     """Asks the model of one loop. It remembers what its server refused."""
@@ -48,15 +63,16 @@ class Controller:
     _room: int | None = field(default=None)
     """Tokens of turns that fitted, once a prompt was too long."""
 
-    def prompt(self, llm: LLM, turns: Sequence[Turn]) -> tuple[tuple[Message, ...], int, int]:
-        """Return what the model is asked next, and about its tokens: those of every request, of the turns."""
+    def prompt(self, llm: LLM, turns: Sequence[Turn]) -> Prompt:
+        """Return what the model is asked next."""
         self.calling = self.calling or calling_of(llm)
         before = (self._system(), *self.asked)
         fixed = tokens_of(before) + self._forms()
         settings = self.settings
         room = max(settings.llm_window - (self.options.max_tokens or settings.llm_output) - fixed, LEAST)
-        shown = fitted(turns, self.ledger, self.calling, min(room, self._room or room))
-        return (*before, *shown), fixed, tokens_of(shown)
+        found = fitted(turns, self.ledger, self.calling, min(room, self._room or room))
+        used = tokens_of(found.messages)
+        return Prompt(messages=(*before, *found.messages), shown=found.shown, turns=used, tokens=fixed + used)
 
     def _system(self) -> Message:
         written = f"\n\n{instructions(self.forms)}" if self.calling == "written" else ""
@@ -80,17 +96,20 @@ class Controller:
         Errors: `LLMError`. A server that refuses tools is asked in writing from then on.
         """
         for left in range(SHORTER, -1, -1):
-            messages, _, used = self.prompt(llm, turns)
+            prompt = self.prompt(llm, turns)
             try:
-                return await self._asked(llm, messages, most)
+                reply = await self._asked(llm, prompt.messages, most)
             except ContextTooLong:
                 if not left or not turns or self._room == LEAST:
                     raise
-                self._room = max(used // 2, LEAST)
+                self._room = max(prompt.turns // 2, LEAST)
             except LLMError as error:
                 if self.calling != "native" or self.called or not tools_refused(error):
                     raise
                 self.calling = "written"
+            else:
+                self.ledger.show(prompt.shown)
+                return replace(reply, calls=_named(reply.calls, turns))
         raise AssertionError("The last attempt returns or raises.")
 
     async def _asked(self, llm: LLM, messages: tuple[Message, ...], most: int | None) -> Reply:
@@ -115,3 +134,9 @@ class Controller:
         if not action.text:
             raise LLMError(f"The model {llm.name} returned no text.", retryable=True)
         return Reply(action.text)
+
+
+def _named(calls: tuple[ToolCall, ...], turns: Sequence[Turn]) -> tuple[ToolCall, ...]:
+    """Return calls with ids that no earlier call of the loop has; those that a model wrote have none yet."""
+    before = tuple(result.call for turn in turns for result in turn.results)
+    return with_ids(calls, (Message("assistant", "", calls=before),))

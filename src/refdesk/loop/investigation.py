@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 import anyio
 
 from refdesk.context import Usage
-from refdesk.errors import LLMError
+from refdesk.errors import RefdeskError
 from refdesk.events import LoopFinished
-from refdesk.loop import prompts
 from refdesk.loop.acting import Acting
 from refdesk.loop.builtin import Answered, GaveUp
 from refdesk.loop.controller import Controller, Reply
 from refdesk.loop.limits import Meter
-from refdesk.loop.turns import Turn
+from refdesk.loop.turns import LONGEST_NAME, Turn
 from refdesk.pipeline import LLMValue, Run
 from refdesk.tooluse import TerminatedBy
 
@@ -29,7 +28,7 @@ class Outcome:
     """Which limit was reached."""
     exhausted: bool = False
     """Whether no model may be asked any more."""
-    error: LLMError | None = None
+    error: RefdeskError | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,10 +80,10 @@ class Investigation:
             if reason := self.meter.exhausted:
                 return Outcome(terminated_by="budget", reason=reason)
             llm = self.run.model(self.llm)
-            _, fixed, turns = self.controller.prompt(llm, self.turns)
-            if reason := self.meter.spent(self.usage, prompt=fixed + turns):
+            tokens = self.controller.prompt(llm, self.turns).tokens
+            if reason := self.meter.spent(self.usage, prompt=tokens):
                 return Outcome(terminated_by="budget", reason=reason, exhausted=True)
-            if (outcome := await self._turn(fixed + turns)) is not None:
+            if (outcome := await self._turn(tokens)) is not None:
                 return outcome
         reason = f"its {self.meter.limits.max_iterations} turns are used up"
         return Outcome(terminated_by="max_iterations", reason=reason)
@@ -97,16 +96,16 @@ class Investigation:
         try:
             async with self.run.part(f"turn-{self.iterations}", "turn") as part:
                 reply = await self.controller.ask(part.model(self.llm), self.turns, most=most)
-                part.measure(calls=tuple(call.name for call in reply.calls), calling=self.controller.calling)
+                names = tuple(call.name[:LONGEST_NAME] for call in reply.calls)
+                part.measure(calls=names, calling=self.controller.calling)
                 return await self._follow(reply, part)
-        except LLMError as error:
+        except RefdeskError as error:
             return Outcome(terminated_by="error", error=error)
 
     async def _follow(self, reply: Reply, part: Run) -> Outcome | None:
         """Do what the controller wants."""
         if not reply.calls:
-            if reply.problem or self.acting.objects():
-                remark = reply.problem or prompts.UNSEARCHED
+            if remark := reply.problem or self.acting.objection(reply.text):
                 part.measure(remark=remark)
                 self.turns.append(Turn(text=reply.text, remark=remark))
                 return None

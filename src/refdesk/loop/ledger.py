@@ -1,6 +1,6 @@
 """What a loop has found: passages under numbers that stay, and the queries that found them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from refdesk.context import Evidence
@@ -50,6 +50,8 @@ class Ledger:
     """What searches found, by their keys."""
     _passages: dict[str, Evidence] = field(default_factory=dict)
     """By chunk id, all that ever stayed."""
+    _seen: dict[str, Evidence] = field(default_factory=dict)
+    """By chunk id, what the controller was shown of them."""
 
     def note(self, found: Found) -> Noted:
         """Take what was found, and number what of it stays."""
@@ -96,6 +98,15 @@ class Ledger:
             return next(iter(self.passages([name])), None)
         return self._passages.get(name)
 
-    def shorten(self, item: Evidence) -> None:
-        """Keep the beginning of a passage, where that is all that could be shown."""
-        self._passages[item.hit.chunk.chunk_id] = item
+    def show(self, items: Iterable[Evidence]) -> None:
+        """Note what the controller was shown; of a passage that was shortened, the longest beginning."""
+        for item in items:
+            name, before = item.hit.chunk.chunk_id, self._seen.get(item.hit.chunk.chunk_id)
+            if before is None or len(before.hit.chunk.text) < len(item.hit.chunk.text):
+                self._seen[name] = item
+
+    @property
+    def seen(self) -> tuple[Evidence, ...]:
+        """The passages that stay, as far as the controller was shown them."""
+        shown = (self._seen.get(item.hit.chunk.chunk_id) for item in self.evidence)
+        return tuple(item for item in shown if item is not None)

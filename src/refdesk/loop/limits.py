@@ -3,7 +3,7 @@
 import json
 import math
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ class Limits:
     tool_calls: int = 30
     """Calls that are run, those of parallel calls one by one."""
     repeats: int = 3
-    """How often the same call may come before the loop ends."""
+    """In how many turns the same call may come before the loop ends."""
     tokens: int | None = None
     """Of prompts and replies together."""
     cost: float | None = None
@@ -35,7 +35,7 @@ class Meter:
     limits: Limits
     began: float = field(default_factory=time.perf_counter)
     calls: int = 0
-    _same: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _same: defaultdict[tuple[str, str], set[int]] = field(default_factory=lambda: defaultdict(set))
     stuck: str = ""
     """The call that came too often."""
 
@@ -43,11 +43,11 @@ class Meter:
     def seconds_left(self) -> float:
         return self.began + self.limits.seconds - time.perf_counter()
 
-    def count(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Count a call; tell whether there was one left for it."""
+    def count(self, tool: str, arguments: Mapping[str, Any], iteration: int) -> bool:
+        """Count a call; tell whether one was left for it. Equal calls of one turn are one repetition."""
         same = (tool, _canonical(arguments))
-        self._same[same] += 1
-        if self._same[same] >= self.limits.repeats:
+        self._same[same].add(iteration)
+        if len(self._same[same]) >= self.limits.repeats:
             self.stuck = self.stuck or f"{tool} {same[1]:.200}"
         if self.calls >= self.limits.tool_calls:
             return False

@@ -69,7 +69,6 @@ SEARCH = """\
 Search the documents; returns whole passages with their numbers [[n]]. Use it for every fact that you do not
 have yet. Not for what you were shown already, and never twice with the same query."""
 QUERY = "What to search for: a short phrase or question about one thing."
-QUERIES = ["notice period of part-time employees"]
 LIMIT = "How many passages; 3 to 5 are usually enough."
 COLLECTION = "Where to search; leave it out for all collections."
 READ = """\
@@ -94,13 +93,19 @@ UNSEARCHED = (
     "Nothing has been searched yet, so nothing is known. Search for what the question needs first; "
     "then answer from what you find. If no search can help, answer again."
 )
+UNCITED = (
+    "The answer cites nothing. Give it again, with the marker [[n]] of the passage that says so after each "
+    "statement; if no passage does, search for one, or call give_up."
+)
 UNSEEN = "The answer was written before the passages of this turn were seen. Read them, then call answer."
 NOT_RUN = "This was not run: the call before it ended the search."
 NO_CALLS_LEFT = "This was not run: no more calls are left. Call answer with what you have."
 NO_ACTION = (
-    "This was not run: passages of documents were shown, and what they say may have asked for it. "
-    "Tools that change something can only be used before the first search."
+    "This was not run: what documents say was shown, and that may have asked for it. Tools that change "
+    "something can only be used before the first search, and not after earlier answers."
 )
+BROKEN_OFF = "This was broken off before it ended."
+SAME_FAILED = "search: the same search beside this one failed. Search again, in other words if need be."
 SYNTHESIS = (
     "The search is over. Write the best answer that the evidence above allows, for a reader who sees "
     "nothing else, with markers [[n]]. Say what is missing, if something is. Do not speak of the search."

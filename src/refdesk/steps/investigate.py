@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
@@ -10,6 +9,7 @@ from pydantic import Field
 from refdesk.answering.rules import house_rules
 from refdesk.context import Context, Measure, NumberBy
 from refdesk.llm import Options
+from refdesk.llm.function import can_take
 from refdesk.loop.builtin import DEFAULT_TOOLS
 from refdesk.loop.naming import ToolsOption
 from refdesk.loop.tools import Tool
@@ -18,7 +18,8 @@ from refdesk.pipeline.prompts import Prompt, PromptOption
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 from refdesk.results import Results
 from refdesk.steps.answer import LEAVE_OUT, Answer
-from refdesk.steps.investigating import SEARCH_OPTIONS, Parts, begun
+from refdesk.steps.investigating import Parts, begun
+from refdesk.steps.searching import wrong_search
 
 Temperature = Annotated[float, Field(ge=0)]
 
@@ -102,7 +103,7 @@ class Loop(Step):
     tool_calls: Annotated[int, Field(ge=1)] = 30
     """Calls that are run, parallel ones one by one."""
     repeats: Annotated[int, Field(ge=2)] = 3
-    """How often the same call may come before the loop ends."""
+    """In how many turns the same call may come before the loop ends."""
     tokens: Annotated[int, Field(ge=1)] | None = None
     """Tokens of prompts and replies together."""
     cost: Annotated[float, Field(gt=0)] | None = None
@@ -110,7 +111,7 @@ class Loop(Step):
     seconds: Annotated[float, Field(gt=0)] | None = None
     """Wall time; else nine tenths of what the run has left."""
     search_first: bool = True
-    """Send back, once, an answer that was given before anything was searched."""
+    """Send back, once, an answer that came before any search; refuse one that rests on nothing found."""
     instructions: str = ""
     """Rules of the house: who answers, in which tone."""
     language: str = ""
@@ -126,12 +127,9 @@ class Loop(Step):
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.search_fn is None:
-            for name in set(self.search_opts or {}) - set(SEARCH_OPTIONS):
-                near = get_close_matches(name, SEARCH_OPTIONS, 1)
-                yield (
-                    f"Its `search_opts` have {name!r}.",
-                    f"Did you mean {near[0]!r}?" if near else f"Allowed: {', '.join(SEARCH_OPTIONS)}.",
-                )
+            yield from wrong_search(self.search_opts or {})
+        elif not can_take(getattr(self.search_fn, "search", self.search_fn), "", {}):
+            yield "Its `search_fn` does not take a query and options.", "Give a function of two arguments."
         if self.synthesizer is not None and not self.fallback_synthesis:
             yield "It has a `synthesizer`, and `fallback_synthesis` is off.", LEAVE_OUT
         if self.synthesizer is not None and self.synthesis_prompt is not None:
@@ -153,6 +151,14 @@ class Loop(Step):
             )
             return await free(context, run)
         parts = await begun(self, context, run)
+        try:
+            return await self._investigated(context, parts, run)
+        except BaseException as error:  # what was found by then stays, whatever ended it
+            ended = "error" if isinstance(error, Exception) else "budget"
+            run.notes.reached = _found(context, parts).evolve(terminated_by=ended)
+            raise
+
+    async def _investigated(self, context: Context, parts: Parts, run: Run) -> Context:
         outcome = await parts.investigation.investigate()
         if outcome.reason:
             run.warn(f"The loop was ended: {outcome.reason}.")

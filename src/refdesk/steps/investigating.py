@@ -10,11 +10,11 @@ import anyio
 
 from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.answering.history import recent, rejection, said_before
-from refdesk.context import Answer, Context, Evidence
+from refdesk.context import Answer, Context
 from refdesk.context import Turn as Said
-from refdesk.documents import Collection, Hit
-from refdesk.errors import LimitReached, NotFound, ToolError
-from refdesk.evidence import evidence_block
+from refdesk.documents import Collection
+from refdesk.errors import LimitReached
+from refdesk.evidence import estimate_tokens, evidence_block
 from refdesk.llm import Message
 from refdesk.loop import prompts
 from refdesk.loop.acting import Acting
@@ -30,62 +30,18 @@ from refdesk.pipeline import LLMValue, Run
 from refdesk.pipeline.prompts import messages_of
 from refdesk.pipeline.workers import bind
 from refdesk.steps.answer import HISTORY_SHARE, shown
-from refdesk.steps.outside import hits_of, passing
-from refdesk.steps.search import ALL, similar
-from refdesk.steps.searching import ranked
-from refdesk.steps.window import room
+from refdesk.steps.lookup import Lookup
+from refdesk.steps.search import ALL
+from refdesk.steps.window import LEAST, PROMPT, room
 from refdesk.tooluse import ToolUse
 
 if TYPE_CHECKING:
     from refdesk.steps.investigate import Loop
 
-SEARCH_OPTIONS = ("mode", "fusion", "threshold", "rerank")
 SHARE = 0.9
 """Of the time that a run has left, for the loop; the rest is for its answer and the steps after it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lookup:
-    """How one loop searches and reads: always in its collections, always through the filter of the call."""
-
-    loop: "Loop"
-    context: Context
-    run: Run
-    collections: tuple[str, ...]
-
-    async def search(self, query: str, limit: int, collections: tuple[str, ...]) -> tuple[Hit, ...]:
-        given = dict(self.loop.search_opts or {})
-        if self.loop.search_fn is not None:
-            work = bind(self.loop.search_fn, "search", self.loop.label)
-            found = await work(query, {**given, "limit": limit, "collections": collections})
-            return passing(hits_of(found, collections[0], self.loop), self.context.filter)
-        threshold = given.pop("threshold", None)
-        results = await ranked(
-            self.run.services,
-            query,
-            collections,
-            top_k=limit,
-            filter=self.context.filter,
-            on_failure=lambda error: self.run.warn(f"The hits keep the order of the search: {error}"),
-            **given,
-        )
-        return similar(results.hits, threshold)
-
-    async def read(self, hit: Hit, before: int, after: int) -> tuple[Hit, ...]:
-        """Return what stands around a hit. Errors: `ToolError` for one that is not in these collections."""
-        try:
-            if hit.chunk.collection not in self.collections:
-                raise NotFound(f"{hit.title!r:.80} is not in the library.")
-            reader = await self.run.services.reader(self.collections)
-            around = await reader.neighbours(hit.chunk, before=before, after=after)
-        except NotFound as error:
-            raise ToolError("read: this passage cannot be read on, it is all there is of it.") from error
-        others = [chunk for chunk in around if chunk.chunk_id != hit.chunk.chunk_id]
-        return tuple(_neighbour(hit, chunk) for chunk in others)
-
-
-def _neighbour(hit: Hit, chunk: Any) -> Hit:
-    return Hit(chunk=chunk, title=hit.title, url=hit.url, source_id=hit.source_id, metadata=hit.metadata)
+RESERVE = 2.0
+"""Seconds that are left for these at least, unless that were more than half of the time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +58,8 @@ class Parts:
     async def written(self, outcome: Outcome) -> Answer:
         """Return the answer, shown while it is written, within what the loop may use."""
         meter, usage = self.investigation.meter, self.investigation.usage
-        spent = meter.spent(usage)
-        answering = self._answering(rewrites=not spent)
+        spent = meter.spent(usage, prompt=self._frame(outcome.text) + 2 * LEAST)
+        answering = self._answering(outcome.text, rewrites=not spent)
         if spent and outcome.terminated_by == "answered" and self.loop.answer_llm is not None:
             self.run.warn(f"The controller's draft is the answer: {spent}.")
         outcome = replace(outcome, exhausted=outcome.exhausted or bool(spent))
@@ -119,8 +75,12 @@ class Parts:
                 remedy="Allow more time, or use a faster model.",
             )
         self.run.warn("The time was over before the answer was written.")
-        short = self._answering(rewrites=False)
+        short = self._answering(outcome.text, rewrites=False)
         return await shown(short.answer(replace(outcome, exhausted=True)), self.run, at_once=True)
+
+    @property
+    def _searches_first(self) -> bool:
+        return self.loop.search_first and "search" in self.investigation.acting.tools
 
     def note_synthesis(self, answer: Answer) -> None:
         """Put the answer that was made at a limit into the history."""
@@ -133,16 +93,18 @@ class Parts:
             )
         )
 
-    def _answering(self, *, rewrites: bool) -> Answering:
+    def _answering(self, draft: str, *, rewrites: bool) -> Answering:
         loop, question = self.loop, self.context.question
         role = loop.answer_llm if loop.answer_llm is not None else loop.controller_llm
         return Answering(
             run=self.run,
             question=question,
             evidence=self.ledger.evidence,
+            based=self.investigation.acting.based or not self._searches_first,
+            seen=self.ledger.seen,
             number_by=loop.number_by or self.run.services.settings.number_by,
             controller=self.run.model(loop.controller_llm).name,
-            rewriter=self._writer(loop.answer_llm, loop.answer_temperature)
+            rewriter=self._writer(loop.answer_llm, loop.answer_temperature, draft)
             if rewrites and loop.answer_llm is not None
             else None,
             rewriting=lambda draft: (
@@ -157,17 +119,30 @@ class Parts:
         asked = text_of(loop.synthesis_prompt, question=self.context.question) or prompts.SYNTHESIS
         return replace(self._writer(role, loop.fallback_temperature), further=asked)
 
-    def _writer(self, llm: LLMValue, temperature: float | None) -> GeneratedAnswerer:
-        settings, house = self.run.services.settings, self.loop.house
-        before = before_of(self.loop, self.context, self.run)
-        said = (self.context.question, house, *(turn.text for turn in before))
+    def _writer(self, llm: LLMValue, temperature: float | None, draft: str = "") -> GeneratedAnswerer:
+        settings = self.run.services.settings
+        budget, most = room(settings, *self._said()), settings.llm_output
+        left = self.investigation.meter.tokens_left(self.investigation.usage)
+        if left is not None:
+            spare = max(left - self._frame(draft), 1)
+            budget = min(budget, spare * 3 // 4)
+            most = min(most, spare - budget)
         return GeneratedAnswerer(
             llm=self.run.model(llm),
-            budget=room(settings, *said),
-            instructions=house,
-            history=before,
-            options=self.loop.options(settings.llm_output, temperature),
+            budget=budget,
+            instructions=self.loop.house,
+            history=before_of(self.loop, self.context, self.run),
+            options=self.loop.options(most, temperature),
         )
+
+    def _said(self) -> tuple[str, ...]:
+        """Return what stands in every prompt for an answer besides the evidence."""
+        before = before_of(self.loop, self.context, self.run)
+        return self.context.question, self.loop.house, *(turn.text for turn in before)
+
+    def _frame(self, draft: str) -> int:
+        """Return about the tokens of a prompt for an answer without the evidence, rather too many."""
+        return PROMPT + sum(map(estimate_tokens, (*self._said(), draft)))
 
 
 def text_of(prompt: Any, **values: Any) -> str:
@@ -194,17 +169,25 @@ async def begun(loop: "Loop", context: Context, run: Run) -> Parts:
     lookup = Lookup(loop=loop, context=context, run=run, collections=names)
     tools, ending = _tools(loop, lookup, ledger)
     meter = Meter(_limits(loop, run))
+    asked = _asked(loop, context, run, ledger)
     controller = Controller(
         forms=tuple(tool.form for tool in tools.values()),
         system=_system(loop, known),
-        asked=_asked(loop, context, run, ledger.evidence),
+        asked=asked,
         ledger=ledger,
         settings=run.services.settings,
         options=loop.options(run.services.settings.llm_output, loop.controller_temperature),
         search_first=loop.search_first,
     )
     acting = Acting(
-        run=run, tools=tools, ending=ending, ledger=ledger, meter=meter, search_first=loop.search_first
+        run=run,
+        tools=tools,
+        ending=ending,
+        ledger=ledger,
+        meter=meter,
+        search_first=loop.search_first,
+        cites=loop.answer_llm is None,
+        told=len(asked) > 1 or context.standalone != context.question or bool(_why(context)),
     )
     investigation = Investigation(
         run=run, llm=loop.controller_llm, controller=controller, acting=acting, meter=meter
@@ -246,7 +229,7 @@ def _limits(loop: "Loop", run: Run) -> Limits:
         repeats=loop.repeats,
         tokens=loop.tokens,
         cost=loop.cost,
-        seconds=min(loop.seconds or math.inf, left * SHARE),
+        seconds=min(loop.seconds or math.inf, max(min(left * SHARE, left - RESERVE), left / 2)),
     )
 
 
@@ -261,15 +244,20 @@ def _system(loop: "Loop", known: Sequence[Collection]) -> str:
     return f"{task}\n\n{prompts.RULES}{house}"
 
 
-def _asked(loop: "Loop", context: Context, run: Run, first: tuple[Evidence, ...]) -> tuple[Message, ...]:
+def _asked(loop: "Loop", context: Context, run: Run, ledger: Ledger) -> tuple[Message, ...]:
     """Return what was said before, what was found before, and the question."""
     before = said_before(before_of(loop, context, run))
-    verdict = context.verdict
-    why = rejection(verdict.reason) if verdict is not None and verdict.decision == "reject" else ""
-    question = f"{why}Question: {context.question}"
+    question = f"{_why(context)}Question: {context.question}"
     if context.standalone != context.question:
         question += f"\nWhat is meant: {context.standalone}"
-    if first:
-        budget = room(run.services.settings, question) // 2
-        question = f"A first search found:\n{evidence_block(first, budget=budget).text}\n{question}"
+    if ledger.evidence:
+        block = evidence_block(ledger.evidence, budget=room(run.services.settings, question) // 2)
+        ledger.show(block.shown)
+        question = f"A first search found:\n{block.text}\n{question}"
     return (*before, Message("user", question))
+
+
+def _why(context: Context) -> str:
+    """Say why an earlier answer was rejected; empty where none was."""
+    verdict = context.verdict
+    return rejection(verdict.reason) if verdict is not None and verdict.decision == "reject" else ""

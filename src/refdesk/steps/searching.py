@@ -1,13 +1,15 @@
 """Search and rerank in one go, for steps and calls that look something up on the way."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+from typing import Any
 
-from refdesk.documents import Hit, Mode
+from refdesk.documents import MODES, Hit, Mode
 from refdesk.errors import MissingExtra, SettingsError
 from refdesk.filters import Filter
 from refdesk.pipeline import Services
-from refdesk.results import Fusion, Results, numbered
+from refdesk.results import FUSIONS, Fusion, Results, numbered
 from refdesk.retrieval import search
 
 
@@ -50,6 +52,29 @@ async def ranked(
                 raise
             on_failure(error)
     return replace(results, hits=numbered(hits[:top_k]))
+
+
+def wrong_search(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with options of `ranked` that a user gave, and what to do."""
+    for name, value in options.items():
+        if name not in ALLOWED:
+            near = get_close_matches(name, ALLOWED, 1)
+            known = f"Did you mean {near[0]!r}?" if near else f"Allowed: {', '.join(ALLOWED)}."
+            yield f"Its `search_opts` have {name!r}.", known
+        elif value is not None and not ALLOWED[name][1](value):
+            yield f"Its `search_opts` have {value!r:.60} as {name!r}.", f"Write {ALLOWED[name][0]}."
+
+
+ALLOWED: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "mode": (f"one of {', '.join(MODES)}", lambda value: value in MODES),
+    "fusion": (f"one of {', '.join(FUSIONS)}", lambda value: value in FUSIONS),
+    "threshold": (
+        "a cosine from -1 to 1",
+        lambda value: isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1,
+    ),
+    "rerank": ("true or false", lambda value: isinstance(value, bool)),
+}
+"""Options that a user may give, what each takes, and whether a value is that."""
 
 
 async def _reranked(services: Services, query: str, hits: Sequence[Hit], depth: int) -> tuple[Hit, ...]:
