@@ -210,6 +210,8 @@ def test_what_was_meant(written: str, remedy: str) -> None:
     assert raised.value.remedy == remedy
 
 
-@pytest.mark.parametrize("written", ["google-gla:x", "openai-chat:x", "cohere:x", "openai:ft:x@2024", "xai:grok"])
+@pytest.mark.parametrize(
+    "written", ["google-gla:x", "openai-chat:x", "cohere:x", "openai:ft:x@2024", "xai:grok"]
+)
 def test_providers_that_only_look_alike(written: str) -> None:
     assert str(parse_model_name(written)) == written

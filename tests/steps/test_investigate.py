@@ -94,7 +94,8 @@ async def test_an_answer_where_every_search_failed_or_found_nothing_is_refused(d
     def down(query: str, options: Any) -> list[Any]:
         raise ConnectionError("refused")
 
-    for search_fn in (down, lambda query, options: []):
+    searches: tuple[Any, ...] = (down, lambda query, options: [])
+    for search_fn in searches:
         loop = Loop(search_fn=search_fn)
         context, _ = await looped(desk, calls(search()), calls(answer("42")), calls(answer("42")), loop=loop)
         assert context.answer is not None
