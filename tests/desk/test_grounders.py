@@ -1,5 +1,6 @@
 """Grounders of a desk: a classifier is opened once."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from refdesk.desk.calls import CallServices
 from refdesk.desk.services import Services
 from refdesk.embedding.names import embedder_for
-from refdesk.errors import InputError, ModelError
+from refdesk.errors import InputError, ModelError, SettingsError
+from refdesk.grounding.calibration import levels_of, measured_as, write_levels
 from refdesk.grounding.judged import JudgedGrounder
+from refdesk.grounding.levels import Levels
 from refdesk.grounding.lexical import LexicalGrounder
 from refdesk.grounding.local import LocalGrounder
 from refdesk.settings import Settings
@@ -17,6 +20,7 @@ from refdesk.testing.embedders import HashingEmbedder
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
+OWN = Levels(0.9, 0.4, "own answers")
 
 
 @pytest.fixture
@@ -64,3 +68,25 @@ async def test_errors_come_when_it_is_asked_for_and_are_not_kept(
         await services.grounder(f"nli:{tmp_path / 'absent'}")
     write_tiny_classifier(tmp_path / "absent", ["leave"])
     assert await services.grounder(f"nli:{tmp_path / 'absent'}")
+
+
+async def test_levels_of_the_calibration_file_are_taken_up_at_once(
+    services: CallServices, tmp_path: Path
+) -> None:
+    folder = write_tiny_classifier(tmp_path / "tiny", ["leave"])
+    shipped = [await services.grounder("lexical"), await services.grounder(f"nli:{folder}")]
+    services.desk.calibration_file.parent.mkdir()
+    for grounder in shipped:
+        write_levels(services.desk.calibration_file, measured_as(grounder), OWN)
+    found = [await services.grounder("lexical"), await services.grounder(f"nli:{folder}")]
+    assert [levels_of(one) for one in found] == [OWN, OWN]
+    assert found == [replace(one, levels=OWN) for one in shipped]  # type: ignore[type-var]
+    services.desk.calibration_file.unlink()
+    assert await services.grounder(f"nli:{folder}") is shipped[1]
+
+
+async def test_a_broken_calibration_file_ends_the_run(services: CallServices) -> None:
+    services.desk.calibration_file.parent.mkdir()
+    services.desk.calibration_file.write_text("version: 1\ngrounders: {lexical: 3}", "utf-8")
+    with pytest.raises(SettingsError, match="lexical"):
+        await services.grounder("lexical")

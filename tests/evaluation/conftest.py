@@ -1,10 +1,15 @@
 import json
 import random
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.evaluation.making import TEXTS as TOWN
 
+import refdesk
+from refdesk.desk import Desk
 from refdesk.evaluation.asking import Asked
+from refdesk.testing.embedders import HashingEmbedder
 
 TEXTS = {
     "leave": ("Leave", "Thirty days of leave are granted every year."),
@@ -51,3 +56,13 @@ def crowd(count: int = 200, seed: int = 0) -> list[Asked]:
         found.append(asked(score, right=score + draw.gauss(0, 0.1) > 0.4, name=f"on{number}"))
         found.append(asked(draw.gauss(0.15, 0.06), on_topic=False, name=f"off{number}"))
     return found
+
+
+@pytest.fixture
+async def town(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with refdesk.aopen(
+        tmp_path / "lib", embedder=HashingEmbedder(), reranker="none", mode="keyword"
+    ) as desk:
+        for title, text in TOWN.items():
+            await desk.ingest_text(text, source_id=title, title=title)
+        yield desk

@@ -9,8 +9,11 @@ import pytest
 from tests.evaluation.conftest import asked, crowd
 
 from refdesk.errors import InputError, MissingExtra
-from refdesk.evaluation.plots import check_plot, plot_zones
+from refdesk.evaluation.levels import LevelsFit, LevelsReport
+from refdesk.evaluation.plots import check_plot, plot_levels, plot_zones
+from refdesk.evaluation.statistics import Estimate
 from refdesk.evaluation.zones import report_zones
+from refdesk.grounding.levels import Levels
 from refdesk.reranking.thresholds import Thresholds
 
 LIMITS = Thresholds(abstain_below=0.25, weak_below=0.4)
@@ -73,3 +76,28 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtra, match=r"pip install 'refdesk\[plots\]'"):
         check_plot(tmp_path / "zones.png")
+
+
+def test_levels_are_drawn_with_both_limits(tmp_path: Path) -> None:
+    scores = {"faithful": (0.9, 0.8, 0.7), "other": (0.1, 0.2, 0.6)}
+    some = Estimate(0.5, 0.4, 0.6)
+    fit = LevelsFit(levels=Levels(0.65, 0.3), rows=(), held=0.8, supported=0.9)
+    report = LevelsReport(
+        data="own $texts$",
+        grounder="local",
+        missed=0.1,
+        supported_from=some,
+        partial_from=some,
+        fitted_on={"faithful": 3, "other": 3},
+        fitted=fit,
+        in_force=fit,
+        auc=some,
+        unchecked=0,
+        scores=scores,
+    )
+    plot_levels(report, tmp_path / "levels.svg")
+    assert {"partial from 0.3", "supported from 0.65", "faithful (3)", "other (3)"} <= texts(
+        tmp_path / "levels.svg"
+    )
+    with pytest.raises(InputError, match="names of pictures end with"):
+        plot_levels(report, tmp_path / "levels.txt")

@@ -15,11 +15,9 @@ from refdesk.errors import InputError
 from refdesk.evaluation.zones import (
     auc,
     report_zones,
-    resampled,
     risk_coverage,
     round_limits,
     scores_of,
-    share,
 )
 from refdesk.reranking.thresholds import Thresholds
 
@@ -140,21 +138,6 @@ def test_limits_are_round_ascending_and_few(on: list[float], off: list[float]) -
 def test_the_limits_of_scores_of_two_scales() -> None:
     assert round_limits(np.linspace(0.2, 0.8, 100), np.linspace(0.05, 0.25, 100))[:3] == [0.15, 0.2, 0.25]
     assert round_limits(np.array([-math.inf]), np.array([])) == []
-
-
-def test_an_interval_narrows_with_the_number_of_questions() -> None:
-    few, many = (resampled(np.mean, np.array([0.0, 1.0] * half)) for half in (10, 1000))
-    assert few == resampled(np.mean, np.array([0.0, 1.0] * 10))
-    assert few.low < many.low < 0.5 < many.high < few.high
-
-
-def test_the_interval_of_a_share() -> None:
-    nothing, half, everything = share(0, 150), share(75, 150), share(150, 150)
-    assert (nothing.value, nothing.low) == (0.0, 0.0)
-    assert nothing.high == pytest.approx(0.02497, abs=1e-5)
-    assert (half.low, half.high) == pytest.approx((0.42099, 0.57901), abs=1e-5)
-    assert everything.low == pytest.approx(1 - nothing.high)
-    assert everything.high == pytest.approx(1.0)
 
 
 def test_questions_that_found_nothing_score_less_than_any() -> None:

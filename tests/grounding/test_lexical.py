@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refdesk.documents import Hit
+from refdesk.grounding.levels import Levels
 from refdesk.grounding.lexical import INLINE, LexicalGrounder
 from refdesk.support import Grounding
 from refdesk.testing.rerankers import sample_hit
@@ -158,7 +159,7 @@ async def test_long_evidence_is_read_to_its_end() -> None:
 
 async def test_the_threshold_is_an_option() -> None:
     answer = "Employees get thirty days of leave and many other wonderful gifts."
-    strict, lax = LexicalGrounder(threshold=0.9), LexicalGrounder(threshold=0.3)
+    strict, lax = (LexicalGrounder(levels=Levels(0.95, share)) for share in (0.9, 0.3))
     assert len((await strict.ground(answer, hits_of(LEAVE))).hallucinated_spans) == 1
     assert len((await lax.ground(answer, hits_of(LEAVE))).faithful_spans) == 1
 

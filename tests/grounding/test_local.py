@@ -298,7 +298,7 @@ async def test_an_answer_is_judged_alike_whatever_was_asked_before() -> None:
     for number in range(8):
         others = [f"{FILLER * 30}Mill {number} of {part}." for part in range(8)]
         await judged(REWORDED[3], *others, grounder=fresh)
-    assert fresh._vectors.tokens <= TOKENS
+    assert fresh.vectors.tokens <= TOKENS
     assert await judged(answer, LEAVE, TRAVEL, grounder=fresh) == first
     turned = await judged(answer, TRAVEL, LEAVE, grounder=fresh)
     assert turned.score == pytest.approx(first.score, abs=0.2)

@@ -2,7 +2,20 @@
 
 import typer
 
-from refdesk.cli import calibrate, eval_rewriting, faithfulness, retrieval
+from refdesk.cli import (
+    calibrate,
+    eval_compare,
+    eval_data,
+    eval_generate,
+    eval_levels,
+    eval_report,
+    eval_rewriting,
+    eval_run,
+    eval_safety,
+    eval_sweep,
+    faithfulness,
+    retrieval,
+)
 from refdesk.cli.session import command
 
 
@@ -14,4 +27,16 @@ def add_to(app: typer.Typer) -> None:
     command(group, "zones")(calibrate.zones)
     command(group, "grounding")(faithfulness.grounding)
     command(group, "rewriting")(eval_rewriting.rewriting)
+    parts = (
+        eval_data,
+        eval_run,
+        eval_compare,
+        eval_report,
+        eval_sweep,
+        eval_safety,
+        eval_generate,
+        eval_levels,
+    )
+    for part in parts:
+        part.add_to(group)
     app.add_typer(group, name="eval")

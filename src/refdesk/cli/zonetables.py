@@ -9,7 +9,8 @@ from refdesk.cli.terminal import say
 
 if TYPE_CHECKING:
     from refdesk.evaluation.calibration import CalibrationReport
-    from refdesk.evaluation.zones import Curve, Estimate, ZonesReport
+    from refdesk.evaluation.statistics import Estimate
+    from refdesk.evaluation.zones import Curve, ZonesReport
     from refdesk.reranking.thresholds import Thresholds
 
 

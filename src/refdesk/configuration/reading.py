@@ -71,12 +71,17 @@ def as_value(data: Any, depth: int = 1) -> Value:
     return Value(data)
 
 
-def read(text: str) -> Value:
-    """Read one YAML document. Errors: `Unreadable`, for what is no YAML, uses aliases or is too large."""
-    if len(text) > LARGEST:
-        raise Unreadable(f"It has {len(text):,} characters; {LARGEST:,} are allowed.", "Make it smaller.")
+def read(text: str, *, largest: int = LARGEST, most: int = MOST) -> Value:
+    """Read one YAML document, of at most so many characters and values.
+
+    Errors: `Unreadable`, for what is no YAML, uses aliases or is too large.
+    """
+    if len(text) > largest:
+        raise Unreadable(f"It has {len(text):,} characters; {largest:,} are allowed.", "Make it smaller.")
     try:
-        node = yaml.compose(text, Loader=Loader)
+        loader = Loader(text)
+        loader.most = most
+        node = loader.get_single_node()
     except yaml.YAMLError as error:
         raise _no_yaml(error) from error
     except (ValueError, OverflowError) as error:  # of an escape such as "\UFFFFFFFF"
@@ -90,6 +95,7 @@ class Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012 as yaml has it
     depth = 0
     count = 0
+    most = MOST
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         """Read a value, within limits that hold before anything is built."""
@@ -100,8 +106,8 @@ class Loader(yaml.SafeLoader):
         self.count += 1
         if self.depth > DEEPEST:
             raise too_deep(line)
-        if self.count > MOST:
-            raise Unreadable(f"It has more than {MOST:,} values.", "Make it smaller.", line)
+        if self.count > self.most:
+            raise Unreadable(f"It has more than {self.most:,} values.", "Make it smaller.", line)
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node

@@ -27,7 +27,11 @@ def to_data(pipeline: Pipeline, *, workers: Mapping[str, Any] | None = None) -> 
 
 def to_yaml(pipeline: Pipeline, *, workers: Mapping[str, Any] | None = None) -> str:
     """Return a pipeline as the text of a file. Errors: as of `to_data`."""
-    data = to_data(pipeline, workers=workers)
+    return as_yaml(to_data(pipeline, workers=workers))
+
+
+def as_yaml(data: Any) -> str:
+    """Return plain values as a YAML text that `reading.read` reads as the same."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
 
 

@@ -10,6 +10,7 @@ import anyio.to_thread
 
 from refdesk.answering import Answerer
 from refdesk.answering.extractive import ExtractiveAnswerer
+from refdesk.calibration import FILE as CALIBRATION_FILE
 from refdesk.chunking import Chunker
 from refdesk.conversations import Conversations
 from refdesk.conversations.memory import MemoryConversations
@@ -19,6 +20,7 @@ from refdesk.embedding.names import embedder_for
 from refdesk.errors import SettingsError
 from refdesk.events import IngestEvent, Sink
 from refdesk.grounding import Grounder
+from refdesk.grounding.calibration import levelled, read_levels
 from refdesk.grounding.named import LOCAL, grounder_for, part_of
 from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
 from refdesk.ingest.batch import Writer
@@ -27,8 +29,7 @@ from refdesk.parsing import ParseLimits
 from refdesk.parsing.pool import ParserPool
 from refdesk.pipeline import Step
 from refdesk.reranking import Reranker
-from refdesk.reranking.calibration import FILE as CALIBRATION_FILE
-from refdesk.reranking.calibration import Calibration, read_calibration, thresholds_of
+from refdesk.reranking.calibration import read_calibration, thresholds_of
 from refdesk.reranking.names import reranker_for
 from refdesk.reranking.thresholds import Thresholds
 from refdesk.settings import Settings
@@ -120,28 +121,32 @@ class Services:
 
         The file is read each time, so that a running desk takes up a new one. Errors: `SettingsError`.
         """
-        return thresholds_of(reranker, await anyio.to_thread.run_sync(self._calibration))
+        return thresholds_of(reranker, await self._measured(read_calibration))
 
-    def _calibration(self) -> Calibration:
+    async def _measured(self, read: Callable[[Path], Mapping[str, T]]) -> Mapping[str, T]:
         path = self.calibration_file
         if not self.settings.calibration and not path.exists():
             return {}
-        return read_calibration(path)
+        return await anyio.to_thread.run_sync(read, path)
 
     @property
     def calibration_file(self) -> Path:
-        """The file that holds the limits of this desk's rerankers; it need not exist."""
+        """The file that holds the limits of this desk's rerankers and grounders; it need not exist."""
         return Path(self.settings.calibration or Path(self.settings.library) / CALIBRATION_FILE)
 
     async def grounder(self, name: str, llm: LLM | None = None) -> Grounder:
-        """Return the named grounder; weights are loaded once. Errors: `InputError`, `ModelError`."""
+        """Return the named grounder, with the levels that the calibration file has for it; it is loaded once.
+
+        The file is read each time. Errors: `InputError`, `ModelError`, `SettingsError`.
+        """
         cache, embedder = self._cache, await self.embedder() if name == LOCAL else None
 
         async def load() -> Grounder:
             return await anyio.to_thread.run_sync(lambda: grounder_for(name, embedder=embedder, cache=cache))
 
         part = part_of(name)
-        return await self._once(f"grounder {part}", load) if part else grounder_for(name, llm=llm)
+        found = await self._once(f"grounder {part}", load) if part else grounder_for(name, llm=llm)
+        return levelled(found, await self._measured(read_levels))
 
     async def extractive(self) -> Answerer:
         """Return the answerer that needs no language model."""

@@ -83,6 +83,11 @@ def read_queries(source: str | PathLike[str]) -> Mapping[str, str]:
     return _unique(path, ((number, str(number), line.strip()) for number, line in _lines(path)))
 
 
+def read_documents(file: str | PathLike[str]) -> Mapping[str, BeirDocument]:
+    """Read the documents of a corpus file by their ids. Errors: `SourceError`."""
+    return _unique(Path(file), _documents(Path(file)))
+
+
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """The documents of a data set as a source: each id is its source id."""

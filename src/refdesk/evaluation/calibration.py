@@ -18,7 +18,8 @@ import numpy as np
 
 from refdesk.errors import InputError
 from refdesk.evaluation.asking import Asked, reranker_of
-from refdesk.evaluation.zones import Estimate, Floats, ZonesReport, redrawn, report_zones, scores_of
+from refdesk.evaluation.statistics import Estimate, Floats, redrawn
+from refdesk.evaluation.zones import ZonesReport, report_zones, scores_of
 from refdesk.reranking.thresholds import Thresholds
 
 FEWEST = 20

@@ -41,6 +41,8 @@ class Judged:
     score: float | None
     held: bool = False
     """Whether no statement of it is hallucinated, by the grounder's own levels."""
+    grounder: str = ""
+    """What judged it: `local` leaves texts in other languages to `lexical`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +131,13 @@ def _of_file(path: Path) -> Iterator[Case]:
         return
     domain = path.stem.removeprefix("summedits_")
     for number, row in enumerate(rows, 1):
-        if problem := _problem(row):
+        if problem := row_problem(row):
             raise InputError(f"Row {number} of {str(path)!r} {problem}.", remedy=f"The form is a {FORM}.")
         label = bool(int(row["label"]))
         yield Case(domain, row["doc"], row["summary"], label, row["split"])
 
 
-def _problem(row: Any) -> str:
+def row_problem(row: Any) -> str:
     """Return what is wrong with a row, empty where nothing is."""
     if not isinstance(row, dict):
         return f"is no object: {row!r:.40}"
@@ -159,7 +161,8 @@ async def judge_cases(
             documents[case.document] = _hits(case, chunker)
         grounding = await grounder.ground(case.text, documents[case.document])
         await anyio.lowlevel.checkpoint()  # a grounder that never waits could not be broken off
-        judged.append(Judged(case, weakest(grounding), not grounding.hallucinated_spans))
+        held = not grounding.hallucinated_spans
+        judged.append(Judged(case, weakest(grounding), held, grounding.grounder))
         on_case(case.domain)
     return tuple(judged)
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import ir_measures
 import numpy as np
@@ -10,6 +9,7 @@ from ir_measures import RR, R, nDCG
 
 from refdesk.documents import Hit
 from refdesk.evaluation.beir import Grades
+from refdesk.evaluation.statistics import Estimate, mean_intervals
 
 MEASURES = {
     "nDCG@10": nDCG @ 10,
@@ -62,33 +62,14 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(len(ordered) * share) - 1)]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How far one mean is above another, with the interval that holds 95 % of what resampling gives."""
-
-    value: float
-    low: float
-    high: float
-
-
-RESAMPLES = 10_000
-
-
 def paired_differences(
     ours: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]], *, seed: int = 0
-) -> dict[str, Difference]:
-    """Compare two systems on the same queries, in the same order: measure to difference.
+) -> dict[str, Estimate]:
+    """Compare two systems on the same queries, in the same order: measure to how far ours is above theirs.
 
-    Queries are drawn again with replacement, both scores of a query together (percentile bootstrap; Efron and
-    Tibshirani 1993), so the interval says what another sample of such queries might show.
+    Both scores of a query are drawn together, so the interval says what another sample of such queries might
+    show.
     """
-    gaps = np.array(
-        [[one[name] - other[name] for name in MEASURES] for one, other in zip(ours, theirs, strict=True)]
-    )
-    draw, count = np.random.default_rng(seed), len(gaps)
-    drawn = np.array([gaps[draw.integers(0, count, count)].mean(axis=0) for _ in range(RESAMPLES)])
-    low, high = np.quantile(drawn, (0.025, 0.975), axis=0)
-    return {
-        name: Difference(float(mean), float(least), float(most))
-        for name, mean, least, most in zip(MEASURES, gaps.mean(axis=0), low, high, strict=True)
-    }
+    pairs = zip(ours, theirs, strict=True)
+    gaps = np.array([[one[name] - other[name] for name in MEASURES] for one, other in pairs])
+    return dict(zip(MEASURES, mean_intervals(gaps, seed=seed), strict=True))

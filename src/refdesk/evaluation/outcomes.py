@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from refdesk.context import Turn
+from refdesk.evaluation.cases import Need
+
 RunStatus = Literal["running", "done", "interrupted", "crashed"]
 """`running` where the process is alive or was killed; whoever reads it later calls it crashed."""
 
@@ -13,8 +16,25 @@ Measures = Mapping[str, float]
 Higher is better but for those in `LOWER_IS_BETTER`. What could not be measured is absent, and `excluded`
 says why; it is never 0 or NaN for that."""
 
-LOWER_IS_BETTER = ("seconds", "tokens", "cost", "requests", "pollution")
+COSTS = ("seconds", "tokens", "cost", "requests")
+"""What a case takes. Machines and prices move it, so it decides nothing."""
+LOWER_IS_BETTER = (*COSTS, "pollution", "false_refusal", "failed")
 """Last parts of the names of measures that are better when they are lower."""
+
+
+def last_part(measure: str) -> str:
+    """Return what is measured: `pollution` of `fused.pollution@5`."""
+    return measure.rpartition(".")[2].partition("@")[0]
+
+
+def is_quality(measure: str) -> bool:
+    """Return whether a measure says how good something is, and not what it takes."""
+    return last_part(measure) not in COSTS
+
+
+def lower_is_better(measure: str) -> bool:
+    """Return whether a measure is better when it is lower."""
+    return last_part(measure) in LOWER_IS_BETTER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +75,12 @@ class CaseOutcome:
     question: str
     tags: tuple[str, ...] = ()
     answerable: bool = True
+    needs: tuple[Need, ...] = ()
+    """What had to be found, of the case."""
+    answers: tuple[str, ...] = ()
+    """Right answers, of the case."""
+    history: tuple[Turn, ...] = ()
+    """What was said before, of the case."""
     measures: Measures = field(default_factory=dict)
     excluded: Mapping[str, str] = field(default_factory=dict)
     """Measure to the reason why it is missing."""
@@ -88,6 +114,8 @@ class RunHeader:
     """Those that differ from the defaults."""
     versions: Mapping[str, str]
     """Of refdesk, Python and what ranks: embedder's fingerprint, reranker, language model."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """What was asked of it: collection, channels, whether and by what answers were judged."""
     seed: int
     started: str
     """ISO 8601, UTC."""

@@ -1,14 +1,16 @@
 """Pictures of scores: how they are distributed, and risk by coverage. Needs matplotlib, `refdesk[plots]`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from refdesk.errors import InputError
-from refdesk.evaluation.zones import Curve, Floats, ZonesReport, scores_of
+from refdesk.evaluation.levels import LevelsReport
+from refdesk.evaluation.statistics import Floats
+from refdesk.evaluation.zones import Curve, ZonesReport, scores_of
 from refdesk.plugins import load_extra
 from refdesk.reranking.thresholds import Thresholds
 
@@ -19,6 +21,7 @@ LINES = ("-", "--")
 """Of the two limits; in the curves they are a dot and a square."""
 BINS = 40
 SIZE = (11.0, 4.6)
+NARROW = (6.4, 4.6)
 DPI = 150
 HEADROOM = 1.35
 """Room for the legend above the curves."""
@@ -52,6 +55,27 @@ def plot_zones(report: ZonesReport, path: str | os.PathLike[str]) -> None:
     figure.suptitle(
         f"{report.data}, {report.split}, {report.reranker}", fontsize=9, color=LIMIT, parse_math=False
     )
+    _save(figure, path)
+
+
+def plot_levels(report: LevelsReport, path: str | os.PathLike[str]) -> None:
+    """Draw how faithful and other texts score, with the levels that were fitted.
+
+    Errors: `InputError` for an unknown ending or what cannot be written; `MissingExtra`.
+    """
+    check_plot(path)
+    figure = load_extra("matplotlib.figure", "plots").Figure(figsize=NARROW, layout="constrained")
+    axes, levels = figure.subplots(), report.fitted.levels
+    scores = {kind: np.array(found, float) for kind, found in report.scores.items()}
+    _histogram(axes, scores, (ON, OFF))
+    _limits(axes, {"partial from": levels.partial_from, "supported from": levels.supported_from})
+    axes.set_xlim(0, 1)
+    _labels(axes, "How far the weakest statement of a text is held", "Score", "% of the texts")
+    figure.suptitle(f"{report.data}, {report.grounder}", fontsize=9, color=LIMIT, parse_math=False)
+    _save(figure, path)
+
+
+def _save(figure: Any, path: str | os.PathLike[str]) -> None:
     try:
         figure.savefig(os.fspath(path), dpi=DPI)
     except OSError as error:
@@ -59,25 +83,28 @@ def plot_zones(report: ZonesReport, path: str | os.PathLike[str]) -> None:
 
 
 def _distribution(axes: Any, report: ZonesReport) -> None:
-    kinds = {"on topic": (True, ON), "off topic": (False, OFF)}
-    scores = {kind: scores_of(report.asked, on_topic=on) for kind, (on, _) in kinds.items()}
+    kinds = {"on topic": True, "off topic": False}
+    _histogram(axes, {kind: scores_of(report.asked, on_topic=on) for kind, on in kinds.items()}, (ON, OFF))
+    if limits := report.thresholds:
+        _limits(axes, {"abstain below": limits.abstain_below, "weak below": limits.weak_below})
+    _labels(axes, "Best reranker score of a question", "Score of the best hit", "% of the questions")
+
+
+def _histogram(axes: Any, scores: Mapping[str, Floats], colours: Sequence[str]) -> None:
+    """Draw scores of several kinds over each other; what scored nothing counts in the whole alone."""
     known = {kind: found[np.isfinite(found)] for kind, found in scores.items()}
-    everything = np.concatenate(list(known.values()))
-    edges = np.histogram_bin_edges(everything, bins=BINS)
-    for kind, found in known.items():
+    edges = np.histogram_bin_edges(np.concatenate(list(known.values())), bins=BINS)
+    for (kind, found), colour in zip(known.items(), colours, strict=True):
         if len(found):
             weights = np.full(len(found), 100 / len(scores[kind]))
             label = f"{kind} ({len(scores[kind]):,})"
-            axes.hist(found, edges, weights=weights, alpha=0.6, color=kinds[kind][1], label=label)
-    if report.thresholds:
-        limits = {
-            "abstain below": report.thresholds.abstain_below,
-            "weak below": report.thresholds.weak_below,
-        }
-        for (name, limit), style in zip(limits.items(), LINES, strict=True):
-            if np.isfinite(limit):
-                axes.axvline(limit, color=LIMIT, linestyle=style, linewidth=1.2, label=f"{name} {limit:.3g}")
-    _labels(axes, "Best reranker score of a question", "Score of the best hit", "% of the questions")
+            axes.hist(found, edges, weights=weights, alpha=0.6, color=colour, label=label)
+
+
+def _limits(axes: Any, limits: Mapping[str, float]) -> None:
+    for (name, limit), style in zip(limits.items(), LINES, strict=True):
+        if np.isfinite(limit):
+            axes.axvline(limit, color=LIMIT, linestyle=style, linewidth=1.2, label=f"{name} {limit:.3g}")
 
 
 def _curves(axes: Any, report: ZonesReport) -> None:

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Self
 
 from refdesk.errors import InputError
-from refdesk.evaluation.metrics import Difference, paired_differences
+from refdesk.evaluation.metrics import paired_differences
+from refdesk.evaluation.statistics import Estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ class WayReport:
     """Of these requests and their replies, mean over the queries."""
     failed: int = 0
     """Queries for which something failed and was passed over, so that they measure something less."""
-    differences: Mapping[str, Difference] | None = None
+    differences: Mapping[str, Estimate] | None = None
     """Measure to how far this way is above the one that it is compared with."""
     queries: tuple[QueryResult, ...]
 

@@ -6,7 +6,7 @@ Wiener, On the Foundations of Noise-free Selective Classification, 2010.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,14 +15,9 @@ from numpy.typing import NDArray
 
 from refdesk.context import Zone
 from refdesk.evaluation.asking import Asked, reranker_of
+from refdesk.evaluation.statistics import Estimate, Floats, resampled, share
 from refdesk.reranking.thresholds import Thresholds
 
-Floats = NDArray[np.float64]
-
-RESAMPLES = 2000
-CONFIDENCE = 0.95
-NORMAL = 1.959964
-"""Deviations of a normal distribution that hold so much of it."""
 ROWS = 10
 """About as many limits are in the table."""
 NARROWEST = 1e-6
@@ -30,15 +25,6 @@ NARROWEST = 1e-6
 SLACK = 1e-6
 """What rounding may add to a number of steps."""
 MEASURED: tuple[Zone, ...] = ("none", "weak", "ok")
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A figure with its confidence interval of 95 %."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,25 +214,3 @@ def risk_coverage(scores: Floats, right: NDArray[np.bool_]) -> Curve:
         best=float(best.mean()),
         chance=float(wrong.mean()),
     )
-
-
-def share(part: int, whole: int) -> Estimate:
-    """Return a share with its interval (Wilson, 1927), which has a width also where the share is 0 or 1."""
-    value, square = part / whole, NORMAL**2 / whole
-    middle = (value + square / 2) / (1 + square)
-    reach = math.sqrt(square * (value * (1 - value) + square / 4)) / (1 + square)
-    return Estimate(value=value, low=max(0.0, middle - reach), high=min(1.0, middle + reach))
-
-
-def resampled(figure: Callable[..., Any], *samples: Floats, seed: int = 0) -> Estimate:
-    """Return a figure of samples with its interval, each sample drawn anew from itself."""
-    rng = np.random.default_rng(seed)
-    drawn = [float(figure(*(redrawn(sample, rng) for sample in samples))) for _ in range(RESAMPLES)]
-    tail = (1 - CONFIDENCE) / 2 * 100
-    low, high = np.percentile(drawn, [tail, 100 - tail])
-    return Estimate(value=float(figure(*samples)), low=float(low), high=float(high))
-
-
-def redrawn(sample: Floats, rng: np.random.Generator) -> Floats:
-    """Draw a sample as large from a sample, each time from the whole."""
-    return sample[rng.integers(0, len(sample), len(sample))] if len(sample) else sample

@@ -13,6 +13,8 @@ class Levels:
 
     supported_from: float = 0.6
     partial_from: float = 0.35
+    measured_on: str = ""
+    """Data and rule, in words."""
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.partial_from <= self.supported_from <= 1.0:

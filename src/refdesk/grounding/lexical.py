@@ -18,14 +18,14 @@ from refdesk.citations.support import supporting_span
 from refdesk.documents import Hit
 from refdesk.grounding import unchecked
 from refdesk.grounding.conflicts import contradicts
+from refdesk.grounding.levels import Levels
 from refdesk.grounding.negation import denied
 from refdesk.grounding.stating import Passage, Statement
 from refdesk.support import GroundedSpan, Grounding, SpanSource, Support
 
 INLINE = 10_000
 """Characters up to which a thread would cost more than the work."""
-FULLY = 0.7
-"""Share of a sentence that one chunk has to hold by itself for it to be supported rather than in part."""
+LEVELS = Levels(supported_from=0.7, partial_from=0.5)
 UNDETERMINED = "und"
 
 
@@ -33,8 +33,9 @@ UNDETERMINED = "und"
 class LexicalGrounder:
     """Judge sentences by words, pairs of words, numbers and names."""
 
-    threshold: float = 0.5
-    """Share of a sentence, 0 to 1, that the evidence has to hold."""
+    levels: Levels = LEVELS
+    """Shares of a sentence: of `partial_from` the evidence has to hold as much, of `supported_from` one chunk
+    by itself."""
     least_source: float = 0.2
     """Share of a sentence's words that a chunk has to hold to count as its source."""
     name: str = "lexical"
@@ -61,12 +62,12 @@ class LexicalGrounder:
         if not spans:
             return unchecked("no sentence of the answer states anything", self.name)
         score = _mean(spans)
-        if score < self.threshold and UNDETERMINED not in (asked, given) and asked != given:
+        if score < self.levels.partial_from and UNDETERMINED not in (asked, given) and asked != given:
             return unchecked(f"the answer is in {asked!r} and the evidence in {given!r}", self.name)
         return Grounding(
             score=score,
-            faithful_spans=tuple(span for span, share in spans if share >= self.threshold),
-            hallucinated_spans=tuple(span for span, share in spans if share < self.threshold),
+            faithful_spans=tuple(span for span, share in spans if share >= self.levels.partial_from),
+            hallucinated_spans=tuple(span for span, share in spans if share < self.levels.partial_from),
             grounder=self.name,
         )
 
@@ -80,10 +81,11 @@ class LexicalGrounder:
             if said.empty:
                 continue
             shares = [said.share_in(one) for one in passages]
-            close = [hit.chunk.text for hit, part in zip(hits, shares, strict=True) if part >= self.threshold]
+            least = self.levels.partial_from
+            close = [hit.chunk.text for hit, part in zip(hits, shares, strict=True) if part >= least]
             denying = denied(span.of(answer), close, language)
             share = 0.0 if denying else said.support(evidence)
-            wrong = share < self.threshold
+            wrong = share < least
             conflict = denying or (wrong and _any_contradicts(span.of(answer), close, language))
             level = self._level(share, max(map(said.support, passages)), conflict)
             sources = self._sources(
@@ -93,9 +95,9 @@ class LexicalGrounder:
 
     def _level(self, share: float, alone: float, conflict: bool) -> Support:
         """Return the support of a sentence; `alone` is what one chunk holds by itself."""
-        if share < self.threshold:
+        if share < self.levels.partial_from:
             return "contradicted" if conflict else "unsupported"
-        return "supported" if alone >= max(self.threshold, FULLY) else "partial"
+        return "supported" if alone >= self.levels.supported_from else "partial"
 
     def _sources(self, shares: Sequence[tuple[str, float]]) -> tuple[SpanSource, ...]:
         best: dict[str, float] = {}
@@ -111,7 +113,7 @@ class LexicalGrounder:
             text=span.of(answer),
             start=span.start,
             end=span.end,
-            score=share if share >= self.threshold else 1.0 - share,
+            score=share if share >= self.levels.partial_from else 1.0 - share,
             sources=sources,
             support=level,
         )

@@ -64,13 +64,16 @@ class LocalGrounder:
     levels: Levels = LEVELS
     least_source: float = 0.2
     """Score from which on a chunk counts as a source of a sentence; a sentence that holds has its best."""
+    other: LexicalGrounder = _OTHER
+    """Judges what is not English."""
     name: str = "local"
-    _vectors: KeptVectors = field(default_factory=KeptVectors, init=False, repr=False, compare=False)
+    vectors: KeptVectors = field(default_factory=KeptVectors, repr=False, compare=False)
+    """Of the evidence that was read last."""
 
     def judging(self, answer: str, hits: Sequence[Hit]) -> str:
         """Return the name of what judges an answer: this one's, or `lexical`."""
         english = _english(answer) and _english("\n".join(hit.chunk.text for hit in hits))
-        return self.name if english else _OTHER.name
+        return self.name if english else self.other.name
 
     async def ground(self, answer: str, hits: Sequence[Hit]) -> Grounding:
         """Judge every sentence that says something. Errors: `ModelError`."""
@@ -80,11 +83,11 @@ class LocalGrounder:
         if not shown:
             return unchecked("there is no evidence", self.name)
         if await anyio.to_thread.run_sync(self.judging, answer, hits) != self.name:
-            return await _OTHER.ground(answer, hits)
+            return await self.other.ground(answer, hits)
         bare = MARKER.sub(lambda found: " " * len(found[0]), without_lead(answer))
         if quoted := await anyio.to_thread.run_sync(_quotes, answer, bare, shown):
             return self._grounding(answer, quoted)
-        own, given = await self._vectors.read(bare, [hit.chunk.text for hit in shown], self.embedder)
+        own, given = await self.vectors.read(bare, [hit.chunk.text for hit in shown], self.embedder)
         read = [(hit, one) for hit, one in zip(shown, given, strict=True) if len(one.offsets)]
         if not read:
             return unchecked("there is no evidence", self.name)

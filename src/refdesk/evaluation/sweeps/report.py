@@ -1,0 +1,190 @@
+"""What a sweep found: configurations beside their base, the effects of factors, what is worth its time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from refdesk.evaluation.metrics import percentile
+from refdesk.evaluation.statistics import Estimate, holm, mean_interval, sign_flips
+from refdesk.evaluation.sweeps.candidates import BASE
+from refdesk.evaluation.sweeps.effects import Effect, effects_of
+from refdesk.evaluation.sweeps.objectives import lower_is_better
+from refdesk.evaluation.sweeps.tried import Status, Tried, seconds_of, values_of
+
+LEAST = 6
+"""Questions that a difference needs to be told from chance."""
+ALPHA = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One configuration."""
+
+    name: str
+    run: str
+    values: Mapping[str, Any]
+    status: Status
+    error: str = ""
+    asked: int = 0
+    missing: int = 0
+    """Questions for which the objective could not be measured, or that failed."""
+    objective: Estimate | None = None
+    difference: Estimate | None = None
+    """Above the base, on the questions of both."""
+    changed: int = 0
+    """Questions whose objective differs from the base's."""
+    chance: float | None = None
+    """How likely a difference as large is by chance alone, corrected for the number of configurations."""
+    p50: float | None = None
+    """Seconds of half of the questions."""
+    p95: float | None = None
+    cost: float = 0.0
+    """Dollars a question."""
+    tokens: float = 0.0
+    """Of language models, a question."""
+    front: bool = False
+    """Whether none is both better and faster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepReport:
+    """All configurations of a sweep, the base first."""
+
+    name: str
+    data: str
+    split: str
+    questions: int
+    objective: str
+    strategy: str
+    rows: tuple[Row, ...]
+    effects: tuple[Effect, ...]
+    best: str
+    """Name of the best configuration that was asked everything; empty for none."""
+    verdict: str
+    """What the figures say about it, in a sentence."""
+    warnings: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def report(
+    tried: Sequence[Tried],
+    *,
+    name: str,
+    data: str,
+    split: str,
+    questions: int,
+    objective: str,
+    strategy: str,
+    warnings: Sequence[str] = (),
+    seed: int = 0,
+) -> SweepReport:
+    """Compare configurations with the first, which is the base."""
+    lower = lower_is_better(objective)
+    rows = _corrected([_row(one, tried[0], objective, seed) for one in tried])
+    rows = _fronted(rows, lower)
+    finished = [row for row in rows if row.status == "done" and row.objective is not None]
+    best = min(finished, key=lambda row: _badness(row, lower), default=None)
+    return SweepReport(
+        name=name,
+        data=data,
+        split=split,
+        questions=questions,
+        objective=objective,
+        strategy=strategy,
+        rows=tuple(rows),
+        effects=tuple(effects_of(tried, objective, seed)),
+        best=best.name if best else "",
+        verdict=_verdict(best, rows, lower),
+        warnings=tuple(warnings),
+    )
+
+
+def _row(one: Tried, base: Tried, objective: str, seed: int) -> Row:
+    values = values_of(one.outcomes, objective)
+    row = Row(
+        name=one.candidate.name,
+        run=one.run,
+        values=one.candidate.values,
+        status=one.status,
+        error=one.error,
+        asked=len(one.outcomes),
+        missing=len(one.outcomes) - len(values),
+    )
+    if not values:
+        return row
+    seconds = [seconds_of(each, objective) for each in one.outcomes.values() if not each.error]
+    count = len(one.outcomes)
+    row = replace(
+        row,
+        objective=mean_interval(np.array(list(values.values())), seed=seed),
+        p50=percentile(seconds, 0.5),
+        p95=percentile(seconds, 0.95),
+        cost=sum(each.cost for each in one.outcomes.values()) / count,
+        tokens=sum(each.tokens for each in one.outcomes.values()) / count,
+    )
+    return row if one is base else _compared(row, values, values_of(base.outcomes, objective), seed)
+
+
+def _compared(row: Row, ours: Mapping[str, float], theirs: Mapping[str, float], seed: int) -> Row:
+    gaps = np.array([ours[name] - theirs[name] for name in ours if name in theirs])
+    if not len(gaps):
+        return row
+    return replace(
+        row,
+        difference=mean_interval(gaps, seed=seed),
+        changed=int((np.abs(gaps) > 1e-12).sum()),
+        chance=sign_flips(gaps, seed=seed) if len(gaps) >= LEAST else None,
+    )
+
+
+def _corrected(rows: Sequence[Row]) -> list[Row]:
+    """Make the chances hold for all comparisons together."""
+    known = [row.chance for row in rows if row.chance is not None]
+    corrected = iter(holm(known))
+    return [row if row.chance is None else replace(row, chance=next(corrected)) for row in rows]
+
+
+def _badness(row: Row, lower: bool) -> float:
+    assert row.objective is not None
+    return row.objective.value if lower else -row.objective.value
+
+
+def _fronted(rows: Sequence[Row], lower: bool) -> list[Row]:
+    """Mark the rows that no other beats in quality without being slower, and the other way round."""
+    points = {
+        row.name: (_badness(row, lower), row.p50)
+        for row in rows
+        if row.status == "done" and row.objective is not None and row.p50 is not None
+    }
+    front = {
+        name for name, point in points.items() if not any(_beats(other, point) for other in points.values())
+    }
+    return [replace(row, front=row.name in front) for row in rows]
+
+
+def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
+    return one != other and one[0] <= other[0] and one[1] <= other[1]
+
+
+def _verdict(best: Row | None, rows: Sequence[Row], lower: bool) -> str:
+    if best is None:
+        return "No configuration was asked everything."
+    if best.name == BASE:
+        return "None is better than the base."
+    gap, chance = best.difference, best.chance
+    if gap is None or chance is None:
+        return f"{best.name} is the best; too few questions tell it from the base."
+    better = gap.high < 0 if lower else gap.low > 0
+    said = f"{gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f}) above the base, p {p_in_words(chance)}"
+    compared = sum(row.chance is not None for row in rows)
+    said += f" of {compared} comparisons" if compared > 1 else ""
+    evidence = "is better" if better and chance < ALPHA else "is the best, without evidence that it is better"
+    return f"{best.name} {evidence}: {said}."
+
+
+def p_in_words(chance: float) -> str:
+    return f"{chance:.3f}" if chance >= 0.001 else "< 0.001"
