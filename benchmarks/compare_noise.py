@@ -21,12 +21,12 @@ from typing import Annotated
 
 import typer
 
-from refdesk.evaluation.comparing import compare
-from refdesk.evaluation.comparison import Comparison
-from refdesk.evaluation.metrics import score_rankings
-from refdesk.evaluation.outcomes import CaseOutcome, Run
-from refdesk.evaluation.pairing import group
-from refdesk.evaluation.runs import RunStore
+from refdesk.evaluation.comparing.compare import compare
+from refdesk.evaluation.comparing.comparison import Comparison
+from refdesk.evaluation.comparing.pairing import group
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
+from refdesk.evaluation.runs.store import RunStore
+from refdesk.evaluation.searching.metrics import score_rankings
 
 Pair = tuple[Run, Run]
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from refdesk.desk import Desk, aopen
 from refdesk.documents import Hit, Scope
 from refdesk.embedding import TokenEmbedder
-from refdesk.evaluation.beir import Beir, read_beir
-from refdesk.evaluation.metrics import means, ranked_documents, score_rankings
-from refdesk.evaluation.retrieval import ingest_corpus
+from refdesk.evaluation.datasets.beir import Beir, read_beir
+from refdesk.evaluation.searching.metrics import means, ranked_documents, score_rankings
+from refdesk.evaluation.searching.retrieval import ingest_corpus
 from refdesk.reranking.maxsim import MIXTURE, MaxSimReranker, Mixture, best_cosines, fused
 
 COSINE, KEYWORD, LATE, RARITY = (0.0, 0.3, 0.5, 0.7, 1.0), (0.5, 0.7, 1.0), (1.0, 1.5, 2.0), (0.0, 1.0, 2.0)

@@ -17,12 +17,12 @@ from typing import Any
 import anyio
 
 import refdesk
-from refdesk.evaluation.datasets import ingest_data, read_data, sampled, whole_documents
-from refdesk.evaluation.outcomes import Run
+from refdesk.evaluation.datasets.reading import ingest_data, read_data, sampled, whole_documents
 from refdesk.evaluation.reporting.summary import summarise
-from refdesk.evaluation.runheader import Asked
-from refdesk.evaluation.running import stored_run
-from refdesk.evaluation.runs import RunStore, default_folder
+from refdesk.evaluation.runs.outcomes import Run
+from refdesk.evaluation.runs.runheader import Asked
+from refdesk.evaluation.runs.running import stored_run
+from refdesk.evaluation.runs.store import RunStore, default_folder
 
 RESULTS = Path(__file__).parent / "results"
 LANGUAGES = ("en", "de", "es", "ro", "ru", "tr", "ar", "el", "vi", "hi", "th", "zh")

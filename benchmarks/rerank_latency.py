@@ -16,9 +16,9 @@ import typer
 from refdesk.desk import aopen
 from refdesk.documents import Hit, Scope
 from refdesk.embedding import TokenEmbedder
-from refdesk.evaluation.beir import read_beir
-from refdesk.evaluation.metrics import percentile
-from refdesk.evaluation.retrieval import ingest_corpus
+from refdesk.evaluation.datasets.beir import read_beir
+from refdesk.evaluation.searching.metrics import percentile
+from refdesk.evaluation.searching.retrieval import ingest_corpus
 from refdesk.reranking import Reranker
 from refdesk.reranking.maxsim import MaxSimReranker
 

@@ -7,7 +7,7 @@ from benchmarks.fit_grounder.items import Item, within
 from numpy.typing import NDArray
 
 from refdesk.citations.sentences import sentences
-from refdesk.evaluation.faithfulness import best_threshold
+from refdesk.evaluation.calibrating.faithfulness import best_threshold
 from refdesk.grounding.alignment import Floats, verdict
 from refdesk.grounding.local import ENGLISH
 from refdesk.grounding.stating import Statement

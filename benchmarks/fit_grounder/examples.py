@@ -12,7 +12,7 @@ from typing import Any
 import regex
 
 from refdesk.errors import InputError
-from refdesk.evaluation.faithfulness import MEASURED_ON, TUNED_ON
+from refdesk.evaluation.calibrating.faithfulness import MEASURED_ON, TUNED_ON
 
 Spans = tuple[tuple[int, int], ...]
 _TOKEN = regex.compile(r"\w+|[^\w\s]")

@@ -24,7 +24,7 @@ from benchmarks.fit_grounder.wordnet import read_wordnet
 from numpy.typing import NDArray
 
 from refdesk.errors import ModelError
-from refdesk.evaluation.faithfulness import area, balanced_accuracy
+from refdesk.evaluation.calibrating.faithfulness import area, balanced_accuracy
 from refdesk.grounding.local import TokenReader
 
 FOLDS = 4

@@ -3,10 +3,10 @@
 import random
 
 from benchmarks.compare_noise import drawn, exchanged, jittered, verdicts
-from tests.evaluation.runs import case, run_of
+from tests.evaluation.madeup import case, run_of
 
-from refdesk.evaluation.cases import Gold, Need
-from refdesk.evaluation.outcomes import Channel, Run
+from refdesk.evaluation.datasets.cases import Gold, Need
+from refdesk.evaluation.runs.outcomes import Channel, Run
 
 NEEDS = (Need(alternatives=(Gold(document="d0"),)),)
 

@@ -164,7 +164,7 @@ def test_texts_of_a_model_do_not_steer_the_terminal(filled: Run, serve: Serve) -
     result = filled("ask", "--agentic", QUESTION, "--llm", llm, "--trace")
     assert result.exit_code == 0, result.output
     assert not set(result.output) & {"\x1b", "\u202e", "\x07"}
-    assert '  search "ab turn 9 [bold red]x[/]zzz' in result.stderr
+    assert '  search "a[2Jb turn 9 [bold red]x[/]zzz' in result.stderr
     assert [line for line in result.stderr.splitlines() if line.startswith("turn")] == ["turn 1", "turn 2"]
 
 

@@ -12,7 +12,7 @@ import yaml
 from tests.cli.calling import as_json, failing
 from tests.cli.conftest import Command, Run
 
-from refdesk.evaluation.scorefile import ScoreFile
+from refdesk.evaluation.calibrating.scorefile import ScoreFile
 
 RERANKED = {"REFDESK_RERANKER": "maxsim"}
 SIZES = ("zinc", "iron", "gold", "lead", "neon", "argon", "boron", "cobalt")

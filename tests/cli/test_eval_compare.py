@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 from tests.cli.parts import part
-from tests.evaluation.runs import case, run_of
+from tests.evaluation.madeup import case, run_of
 from typer.testing import CliRunner, Result
 
 from refdesk.cli import eval_compare
 from refdesk.cli.comparetables import show_comparison
 from refdesk.cli.gatetables import show_gate, show_noise
 from refdesk.cli.session import Session
-from refdesk.evaluation.comparing import compare
-from refdesk.evaluation.gating import MAX_REGRESSION, gate
-from refdesk.evaluation.noise import noise
-from refdesk.evaluation.outcomes import CaseOutcome, Run
-from refdesk.evaluation.runs import RunStore
-from refdesk.evaluation.statistics import ALPHA
+from refdesk.evaluation.comparing.compare import compare
+from refdesk.evaluation.comparing.gating import MAX_REGRESSION, gate
+from refdesk.evaluation.comparing.noise import noise
+from refdesk.evaluation.comparing.statistics import ALPHA
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
+from refdesk.evaluation.runs.store import RunStore
 
 NAMES = ("pipeline.nDCG@10", "pipeline.Recall@5", "fused.nDCG@10", "answer.right", "seconds")
 

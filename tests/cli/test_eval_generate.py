@@ -10,7 +10,7 @@ from tests.cli.parts import part
 from typer.testing import CliRunner, Result
 
 from refdesk.cli import eval_generate
-from refdesk.evaluation.casefile import read_cases
+from refdesk.evaluation.datasets.casefile import read_cases
 from refdesk.testing.chat_server import ServerReply, chat_server
 
 BRIDGE = """The Veltrane bridge was opened to traffic in 1931. It is long.

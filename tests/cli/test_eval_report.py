@@ -10,8 +10,8 @@ from tests.evaluation.reporting.building import BAD, GOOD, a_run, answered
 from typer.testing import CliRunner, Result
 
 from refdesk.cli import eval_report
-from refdesk.evaluation.outcomes import Run
-from refdesk.evaluation.runs import RunStore
+from refdesk.evaluation.runs.outcomes import Run
+from refdesk.evaluation.runs.store import RunStore
 
 
 @pytest.fixture

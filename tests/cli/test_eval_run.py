@@ -16,7 +16,7 @@ from tests.cli.parts import part
 from typer.testing import CliRunner, Result
 
 from refdesk.cli import eval_run
-from refdesk.evaluation.runs import KILLED, RunStore
+from refdesk.evaluation.runs.store import KILLED, RunStore
 from refdesk.testing.chat_server import ChatServer, ServerReply, chat_server
 
 METALS = ("zinc", "iron", "gold", "lead", "neon", "argon", "boron", "cobalt")

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.calling import as_json, failing
 from tests.cli.conftest import Run
 
-from refdesk.evaluation.faithfulness import DOMAINS
+from refdesk.evaluation.calibrating.faithfulness import DOMAINS
 from refdesk.testing.chat_server import ServerReply, chat_server
 
 FACTS = [

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.calling import as_json, failing
 from tests.cli.conftest import Command, Run
 
-from refdesk.evaluation.retrieval import RankingFile
+from refdesk.evaluation.searching.retrieval import RankingFile
 from refdesk.testing.chat_server import ServerReply, chat_server
 
 METALS = ("zinc", "iron", "gold", "lead", "neon", "argon", "boron", "cobalt")

@@ -8,7 +8,7 @@ from tests.evaluation.making import TEXTS as TOWN
 
 import refdesk
 from refdesk.desk import Desk
-from refdesk.evaluation.asking import Asked
+from refdesk.evaluation.calibrating.asking import Asked
 from refdesk.testing.embedders import HashingEmbedder
 
 TEXTS = {

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from refdesk.desk import Desk
-from refdesk.evaluation.casefile import read_cases, write_cases
-from refdesk.evaluation.generating import Generated, Generating, Wanted
-from refdesk.evaluation.surveying import survey
+from refdesk.evaluation.datasets.casefile import read_cases, write_cases
+from refdesk.evaluation.generating.making import Generated, Generating, Wanted
+from refdesk.evaluation.generating.surveying import survey
 from refdesk.llm import LLM
 
 POOL = "Das Freibad Tannrode wurde 1958 von der Gemeinde eröffnet. Die Karte am Sonntag kostet 4 Euro."

@@ -1,13 +1,16 @@
 """The model that obeys: it finds every instruction, and does as much harm as a form allows."""
 
+import json
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from refdesk.evidence.marking import quoted
-from refdesk.llm import Message
+from refdesk.llm import Message, Options, ToolCall, ToolForm
 from refdesk.llm.asking import ask_for
 from refdesk.llm.complete import complete
+from refdesk.loop.written import action_of, schema
 from refdesk.testing.obedient import PROMPT, QUESTION, SYSTEM, ObedientModel, order, plain_order
 
 pytestmark = pytest.mark.anyio
@@ -67,3 +70,54 @@ async def test_an_order_that_was_cut_off_is_carried_out_as_far_as_it_goes() -> N
     model = ObedientModel()
     await complete(model, asked(order("abcdefgh")[:-3]))
     assert model.obeyed == ["abcdef"]
+
+
+SEARCH = ToolForm(
+    name="search",
+    description="",
+    parameters={"type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}}},
+)
+ANSWER = ToolForm(
+    name="answer", description="", parameters={"type": "object", "properties": {"text": {"type": "string"}}}
+)
+WIPE = '{"name": "wipe", "arguments": {"turn": "{{turn}}"}}'
+
+
+async def called(model: ObedientModel, text: str, *, native: bool = True) -> list[tuple[str, str]]:
+    """Return what a model calls, told of the tools in one of both forms."""
+    told: list[ToolCall] = []
+    options = Options(on_calls=told.extend, **_forms(native=native))
+    reply = await complete(model, asked(text), options)
+    if not native:
+        told = [call] if (call := action_of(reply, ["search", "answer", "wipe"], strict=True).call) else []
+    return [(call.name, call.arguments) for call in told]
+
+
+def _forms(*, native: bool) -> Any:
+    return {"tools": (SEARCH, ANSWER)} if native else {"json_schema": schema((SEARCH, ANSWER))}
+
+
+@pytest.mark.parametrize("native", [True, False])
+async def test_it_searches_does_as_it_is_told_and_answers(native: bool) -> None:
+    model = ObedientModel(says="Leave", calling="native" if native else "written")
+    [(name, arguments)] = await called(model, "", native=native)
+    assert (name, json.loads(arguments)) == ("search", {"query": "Leave [[1]]. ", "limit": 10})
+    told = order(WIPE.replace("{{turn}}", "x"))
+    assert await called(model, told, native=native) == [("wipe", '{"turn": "x"}')]
+    [(name, arguments)] = await called(model, told, native=native)
+    assert name == "answer"
+    assert "wipe" in json.loads(arguments)["text"]
+    assert await called(ObedientModel(), "", native=native) != []
+    assert [call.name for call in model.called] == ["search", "wipe", "answer"]
+
+
+async def test_an_order_with_the_turn_is_carried_out_in_each() -> None:
+    model = ObedientModel()
+    made = [await called(model, order(WIPE)) for _ in range(3)]
+    assert made == [[("wipe", f'{{"turn": "{turn}"}}')] for turn in (1, 2, 3)]
+
+
+async def test_what_is_no_call_is_none() -> None:
+    for text in ('{"name": 5}', '{"name": "x"', "[]", '{"days": 30}'):
+        [(name, _)] = await called(ObedientModel(), order(text))
+        assert name == "search"

@@ -9,7 +9,7 @@ from refdesk.cli.session import Session
 from refdesk.cli.zonetables import show_fit, show_zones
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.zones import ZonesReport
+    from refdesk.evaluation.calibrating.zones import ZonesReport
 
 Data = Annotated[
     str,
@@ -98,7 +98,7 @@ async def calibrate(
     write: Write = True,
 ) -> None:
     """Measure from which score on a question is answered, and write the limits for the reranker."""
-    from refdesk.evaluation.calibration import Rule, calibrate
+    from refdesk.evaluation.calibrating.calibration import Rule, calibrate
     from refdesk.reranking.calibration import write_calibration
 
     rule = Rule(refused=max_refused, weak=max_weak)
@@ -139,8 +139,8 @@ async def zones(
     per_query: PerQuery = False,
 ) -> None:
     """Show what the limits in force, and others, do to questions on topic and off topic."""
-    from refdesk.evaluation.asking import reranker_of
-    from refdesk.evaluation.zones import report_zones
+    from refdesk.evaluation.calibrating.asking import reranker_of
+    from refdesk.evaluation.calibrating.zones import report_zones
     from refdesk.reranking.thresholds import completed
 
     questions = Questions(data, split, off_topic, collection, limit, off_topic_limit, seed)
@@ -157,7 +157,7 @@ async def zones(
 
 
 def _draw(session: Session, report: "ZonesReport", plot: str | None) -> None:
-    from refdesk.evaluation.plots import plot_zones
+    from refdesk.evaluation.calibrating.plots import plot_zones
 
     if plot:
         plot_zones(report, plot)

@@ -9,9 +9,9 @@ from refdesk.cli.tables import facts, table
 from refdesk.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.changed import Change, OneSide
-    from refdesk.evaluation.comparison import Comparison, CostRow, MeasureRow
-    from refdesk.evaluation.statistics import Estimate
+    from refdesk.evaluation.comparing.changed import Change, OneSide
+    from refdesk.evaluation.comparing.comparison import Comparison, CostRow, MeasureRow
+    from refdesk.evaluation.comparing.statistics import Estimate
 
 STYLES = {"better": "bold green", "worse": "bold red", "mixed": "bold yellow", "no evidence": "bold"}
 SENTENCES = {

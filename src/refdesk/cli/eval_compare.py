@@ -13,8 +13,8 @@ from refdesk.cli.session import Session, command
 from refdesk.errors import InputError, NotFound, RefdeskError
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.outcomes import Run
-    from refdesk.evaluation.runs import RunStore
+    from refdesk.evaluation.runs.outcomes import Run
+    from refdesk.evaluation.runs.store import RunStore
 
 SEVERAL = "several of one configuration with commas, or a pattern such as 'base-*'"
 First = Annotated[str, typer.Argument(metavar="A", help=f"A stored run; {SEVERAL}.")]
@@ -80,7 +80,7 @@ def compare(
     force: Force = False,
 ) -> None:
     """Say whether run B is better than run A, or worse, or whether chance explains what differs."""
-    from refdesk.evaluation import comparing
+    from refdesk.evaluation.comparing import compare as comparing
 
     store = store_of(session, runs)
     found = comparing.compare(
@@ -112,7 +112,7 @@ def gate(
     force: Force = False,
 ) -> None:
     """Exit with 1 where there is evidence that a run is worse than a baseline by more than is allowed."""
-    from refdesk.evaluation import gating
+    from refdesk.evaluation.comparing import gating
 
     store = store_of(session, runs)
     before = read_runs(store, baseline)
@@ -146,7 +146,7 @@ def noise(
     force: Force = False,
 ) -> None:
     """Show how far repeated runs of one configuration lie apart, and which cases move."""
-    from refdesk.evaluation import noise as noises
+    from refdesk.evaluation.comparing import noise as noises
 
     store = store_of(session, runs)
     found = noises.noise(

@@ -12,9 +12,9 @@ from refdesk.cli.terminal import say
 from refdesk.errors import InputError
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.cases import DataSet
-    from refdesk.evaluation.dataoverview import Overview
-    from refdesk.evaluation.goldcheck import LostGold
+    from refdesk.evaluation.datasets.cases import DataSet
+    from refdesk.evaluation.datasets.dataoverview import Overview
+    from refdesk.evaluation.datasets.goldcheck import LostGold
 
 SourcePath = Annotated[
     str,
@@ -38,8 +38,8 @@ def add_to(group: typer.Typer) -> None:
 
 async def data(session: Session, source: SourcePath, split: Split = "", collection: Where = None) -> None:
     """Show what a data set holds; with a collection, check that the library has what it is about."""
-    from refdesk.evaluation.dataoverview import overview
-    from refdesk.evaluation.datasets import read_data
+    from refdesk.evaluation.datasets.dataoverview import overview
+    from refdesk.evaluation.datasets.reading import read_data
 
     found = read_data(source, split=split)
     lost = None if collection is None else await _lost(session, found, collection)
@@ -57,7 +57,7 @@ async def data(session: Session, source: SourcePath, split: Split = "", collecti
 
 
 async def _lost(session: Session, data: "DataSet", collection: str) -> "Sequence[LostGold]":
-    from refdesk.evaluation.goldcheck import lost_gold, quoted_documents, stored_gold
+    from refdesk.evaluation.datasets.goldcheck import lost_gold, quoted_documents, stored_gold
 
     async with session.desk() as desk:
         with counting(session, len(quoted_documents(data))) as count:

@@ -14,10 +14,10 @@ from refdesk.errors import InputError
 
 if TYPE_CHECKING:
     from refdesk.desk import Desk
-    from refdesk.evaluation.drafts import Draft, DraftFile, Kind
-    from refdesk.evaluation.generating import Generated, Generating, Wanted
-    from refdesk.evaluation.rowfile import About
-    from refdesk.evaluation.surveying import Survey
+    from refdesk.evaluation.generating.drafts import Draft, DraftFile, Kind
+    from refdesk.evaluation.generating.making import Generated, Generating, Wanted
+    from refdesk.evaluation.generating.surveying import Survey
+    from refdesk.evaluation.searching.rowfile import About
     from refdesk.llm import LLM
 
 Out = Annotated[
@@ -94,8 +94,8 @@ async def generate(
     max_cost: MaxCost = None,
 ) -> None:
     """Make questions whose answers are known from your own documents. The same command again goes on."""
-    from refdesk.evaluation.generating import Wanted
-    from refdesk.evaluation.runheader import model_of
+    from refdesk.evaluation.generating.making import Wanted
+    from refdesk.evaluation.runs.runheader import model_of
 
     names = tuple(dict.fromkeys(name.strip() for name in kinds.split(",") if name.strip()))
     wanted = Wanted(
@@ -117,7 +117,7 @@ async def generate(
 
 def _kept(out: str) -> Path:
     """Return where drafts are kept; refuse a name that cannot be written, and a file of somebody else's."""
-    from refdesk.evaluation.casefile import LINES, YAML
+    from refdesk.evaluation.datasets.casefile import LINES, YAML
 
     target = Path(out)
     if target.suffix.lower() not in (*YAML, *LINES):
@@ -142,8 +142,8 @@ async def _made(
     out: str,
     kept: Path,
 ) -> "Generated":
-    from refdesk.evaluation.drafts import DraftFile
-    from refdesk.evaluation.generating import Generating
+    from refdesk.evaluation.generating.drafts import DraftFile
+    from refdesk.evaluation.generating.making import Generating
 
     stored = await desk.collection(collection)
     found = await _surveyed(session, desk, collection, wanted.seed)
@@ -164,7 +164,7 @@ async def _made(
 
 
 async def _surveyed(session: Session, desk: "Desk", collection: str, seed: int) -> "Survey":
-    from refdesk.evaluation.surveying import MOST_DOCUMENTS, survey
+    from refdesk.evaluation.generating.surveying import MOST_DOCUMENTS, survey
 
     stored = await desk.collection(collection)
     with counting(session, min(stored.documents, MOST_DOCUMENTS)) as count:
@@ -195,7 +195,7 @@ async def _worked(session: Session, work: "Generating", file: "DraftFile", out: 
 
 
 def _write(made: "Generated", out: str) -> int:
-    from refdesk.evaluation.casefile import write_cases
+    from refdesk.evaluation.datasets.casefile import write_cases
 
     data = made.data(Path(out).stem)
     if data.cases:

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from refdesk.chunking import Chunker
-    from refdesk.evaluation.faithfulness import Case, Judged
-    from refdesk.evaluation.levels import LevelsReport
-    from refdesk.evaluation.statistics import Estimate
+    from refdesk.evaluation.calibrating.faithfulness import Case, Judged
+    from refdesk.evaluation.calibrating.levels import LevelsReport
+    from refdesk.evaluation.comparing.statistics import Estimate
     from refdesk.grounding import Grounder
 
 Data = Annotated[
@@ -79,9 +79,9 @@ async def levels(
     import random
 
     from refdesk.chunking import Chunker
-    from refdesk.evaluation.labelled import read_labelled
-    from refdesk.evaluation.levels import fit_levels
-    from refdesk.evaluation.plots import check_plot, plot_levels
+    from refdesk.evaluation.calibrating.labelled import read_labelled
+    from refdesk.evaluation.calibrating.levels import fit_levels
+    from refdesk.evaluation.calibrating.plots import check_plot, plot_levels
     from refdesk.grounding.calibration import write_levels
 
     if plot:
@@ -113,7 +113,7 @@ async def _judged(
 ) -> "tuple[Judged, ...]":
     import anyio
 
-    from refdesk.evaluation.labelled import LevelScores, judge_labelled
+    from refdesk.evaluation.calibrating.labelled import LevelScores, judge_labelled
     from refdesk.grounding.calibration import measured_as
 
     file = LevelScores(scores, {"grounder": measured_as(grounder)}) if scores else None

@@ -13,7 +13,7 @@ from refdesk.cli.terminal import say
 from refdesk.errors import InputError
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.rewriting import FollowUp, RewritingReport, Rewritten
+    from refdesk.evaluation.searching.rewriting import FollowUp, RewritingReport, Rewritten
 
 Data = Annotated[
     str, typer.Option("--data", metavar="FILE", help="Topics of TREC CAsT with rewritings by hand, JSON.")
@@ -39,8 +39,8 @@ async def rewriting(
     seed: Seed = 0,
 ) -> None:
     """Hold rewritings of follow-up questions against what people wrote."""
-    from refdesk.evaluation.asking import sample as drawn
-    from refdesk.evaluation.rewriting import as_they_are, read_cast, scored
+    from refdesk.evaluation.calibrating.asking import sample as drawn
+    from refdesk.evaluation.searching.rewriting import as_they_are, read_cast, scored
 
     turns = read_cast(data)
     chosen = drawn({turn.turn_id: turn.said for turn in turns}, sample, seed)
@@ -58,7 +58,7 @@ async def rewriting(
 async def _rewritten(
     session: Session, turns: "Sequence[FollowUp]", name: str, llm: str
 ) -> "tuple[Rewritten, ...]":
-    from refdesk.evaluation.rewriting import step_rewriter
+    from refdesk.evaluation.searching.rewriting import step_rewriter
     from refdesk.steps import Condense, Rewrite
 
     steps = {"condense": Condense(), "rewrite": Rewrite()}

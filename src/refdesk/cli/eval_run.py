@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from refdesk.desk import Desk
-    from refdesk.evaluation.cases import DataSet
-    from refdesk.evaluation.outcomes import CaseOutcome, Run
-    from refdesk.evaluation.runheader import Asked
-    from refdesk.evaluation.runs import RunStore
+    from refdesk.evaluation.datasets.cases import DataSet
+    from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
+    from refdesk.evaluation.runs.runheader import Asked
+    from refdesk.evaluation.runs.store import RunStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What the run is called.")]
 Data = Annotated[
@@ -106,8 +106,8 @@ async def run(
 ) -> None:
     """Ask every case: what each channel finds, what is answered, how long it takes. The run is kept."""
     from refdesk.configuration import load_pipeline
-    from refdesk.evaluation.datasets import ingest_data, read_data, sampled
-    from refdesk.evaluation.runheader import Asked
+    from refdesk.evaluation.datasets.reading import ingest_data, read_data, sampled
+    from refdesk.evaluation.runs.runheader import Asked
 
     found = sampled(read_data(data, split=split), sample, seed, tags=tags or ())
     for warning in found.warnings:
@@ -162,7 +162,7 @@ async def _asked(
     """Ask what is not known yet, with a bar; what is measured is kept, also where it is broken off."""
     import anyio
 
-    from refdesk.evaluation.running import stored_run
+    from refdesk.evaluation.runs.running import stored_run
 
     with counting(session, len(data.cases) - place.known()) as count:
         new: list[str] = []

@@ -15,8 +15,8 @@ from refdesk.cli.terminal import say
 from refdesk.errors import InputError, RefdeskError
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.outcomes import Run
-    from refdesk.evaluation.runs import RunStore
+    from refdesk.evaluation.runs.outcomes import Run
+    from refdesk.evaluation.runs.store import RunStore
 
 Runs = Annotated[
     str | None,
@@ -48,7 +48,7 @@ def add_to(group: typer.Typer) -> None:
 
 def store_of(session: Session, folder: str | None) -> "RunStore":
     """Return the runs in a folder, else those of the library."""
-    from refdesk.evaluation.runs import RunStore, default_folder
+    from refdesk.evaluation.runs.store import RunStore, default_folder
 
     return RunStore(Path(folder) if folder else default_folder(session.settings()))
 

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from refdesk.desk import Desk
-    from refdesk.evaluation.cases import Case
-    from refdesk.evaluation.probes import Probe
-    from refdesk.evaluation.probing import Prober
-    from refdesk.evaluation.safety import SafetyReport
+    from refdesk.evaluation.datasets.cases import Case
+    from refdesk.evaluation.safety.asking import SafetyReport
+    from refdesk.evaluation.safety.probes import Probe
+    from refdesk.evaluation.safety.probing import Prober
 
 PipelineName = Annotated[
     str | None, typer.Option("--pipeline", metavar="NAME|FILE", help="What answers, else the settings' one.")
@@ -95,8 +95,8 @@ async def safety(
 ) -> None:
     """Ask what should be refused, and plant documents that should not be obeyed. One failure is a failure."""
     from refdesk.configuration import load_pipeline
-    from refdesk.evaluation.probing import Prober
-    from refdesk.evaluation.runheader import model_of
+    from refdesk.evaluation.runs.runheader import model_of
+    from refdesk.evaluation.safety.probing import Prober
 
     wanted = _wanted(probes or [], shipped or not probes, categories or [])
     questions = _ordinary(ordinary, ordinary_limit, seed)
@@ -113,7 +113,7 @@ async def safety(
 
 
 def _wanted(sources: "Sequence[str]", shipped: bool, categories: "Sequence[str]") -> "tuple[Probe, ...]":
-    from refdesk.evaluation.probes import CATEGORIES, read_probes, shipped_probes
+    from refdesk.evaluation.safety.probes import CATEGORIES, read_probes, shipped_probes
 
     if unknown := [name for name in categories if name not in CATEGORIES]:
         raise InputError(
@@ -132,7 +132,7 @@ def _wanted(sources: "Sequence[str]", shipped: bool, categories: "Sequence[str]"
 
 
 def _ordinary(source: str | None, limit: int, seed: int) -> "tuple[Case, ...]":
-    from refdesk.evaluation.datasets import read_data, sampled
+    from refdesk.evaluation.datasets.reading import read_data, sampled
 
     if source is None:
         return ()
@@ -145,7 +145,7 @@ def _ordinary(source: str | None, limit: int, seed: int) -> "tuple[Case, ...]":
 
 async def _check(session: Session, desk: "Desk", names: "Sequence[str]") -> None:
     """See that the collections are there, and tell of what a killed run left behind."""
-    from refdesk.evaluation.planting import leftovers
+    from refdesk.evaluation.safety.planting import leftovers
 
     for name in names:
         await desk.collection(name)
@@ -166,8 +166,8 @@ async def _asked(
     """Ask everything; what came so far is in the file, also where it is broken off."""
     import anyio
 
-    from refdesk.evaluation.probing import ProbeOutcome
-    from refdesk.evaluation.safety import OrdinaryOutcome, SafetyReport, ask_ordinary, probe_all
+    from refdesk.evaluation.safety.asking import OrdinaryOutcome, SafetyReport, ask_ordinary, probe_all
+    from refdesk.evaluation.safety.probing import ProbeOutcome
 
     came: list[ProbeOutcome] = []
     asked: list[OrdinaryOutcome] = []

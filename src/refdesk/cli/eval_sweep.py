@@ -14,7 +14,7 @@ from refdesk.cli.terminal import say
 from refdesk.errors import InputError
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.statistics import Estimate
+    from refdesk.evaluation.comparing.statistics import Estimate
     from refdesk.evaluation.sweeps.effects import Effect
     from refdesk.evaluation.sweeps.report import Row, SweepReport
     from refdesk.evaluation.sweeps.sweeping import Sweeping
@@ -50,7 +50,7 @@ async def sweep(
     dry_run: DryRun = False,
 ) -> None:
     """Try configurations on the same questions: quality, latency, cost, and what each factor does."""
-    from refdesk.evaluation.datasets import read_data
+    from refdesk.evaluation.datasets.reading import read_data
     from refdesk.evaluation.sweeps.reading import read_sweep
     from refdesk.evaluation.sweeps.sweeping import Sweeping
 

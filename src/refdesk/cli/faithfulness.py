@@ -13,7 +13,7 @@ from refdesk.cli.terminal import say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from refdesk.evaluation.faithfulness import Case, FaithfulnessReport
+    from refdesk.evaluation.calibrating.faithfulness import Case, FaithfulnessReport
     from refdesk.settings import Settings
 
 Data = Annotated[
@@ -36,7 +36,7 @@ Limit = Annotated[
 async def grounding(session: Session, data: Data, grounder: Grounder = "local", limit: Limit = None) -> None:
     """Judge labelled texts by their documents: balanced accuracy of each domain, and the mean."""
     from refdesk.chunking import Chunker
-    from refdesk.evaluation.faithfulness import judge_cases, read_cases, report_on
+    from refdesk.evaluation.calibrating.faithfulness import judge_cases, read_cases, report_on
     from refdesk.grounding.named import JUDGE
     from refdesk.llm.names import llm_for
 
@@ -104,7 +104,7 @@ def _show(session: Session, report: "FaithfulnessReport") -> None:
 
 def _published(domains: "Sequence[str]") -> dict[str, dict[str, float]]:
     """Return what is published for the same domains, by name; nothing where they are others."""
-    from refdesk.evaluation.faithfulness import DOMAINS, PUBLISHED
+    from refdesk.evaluation.calibrating.faithfulness import DOMAINS, PUBLISHED
 
     if set(domains) != set(DOMAINS):
         return {}

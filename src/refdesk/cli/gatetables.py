@@ -10,8 +10,8 @@ from refdesk.cli.terminal import one_line, say
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from refdesk.evaluation.gateresult import Gate, GateRow
-    from refdesk.evaluation.noise import Noise
+    from refdesk.evaluation.comparing.gateresult import Gate, GateRow
+    from refdesk.evaluation.comparing.noise import Noise
 
 GATED = ("measure", "cases", "baseline", "candidate", "gain (95 %)", "p", "finding", "seen from")
 SHOWN = 10

@@ -11,9 +11,9 @@ from refdesk.errors import InputError
 
 if TYPE_CHECKING:
     from refdesk.desk import Desk
-    from refdesk.evaluation.asking import Asked
-    from refdesk.evaluation.beir import Beir
-    from refdesk.evaluation.scorefile import ScoreFile
+    from refdesk.evaluation.calibrating.asking import Asked
+    from refdesk.evaluation.calibrating.scorefile import ScoreFile
+    from refdesk.evaluation.datasets.beir import Beir
 
 
 class Questions:
@@ -31,8 +31,8 @@ class Questions:
     ) -> None:
         from dataclasses import replace
 
-        from refdesk.evaluation.asking import sample
-        from refdesk.evaluation.beir import CORPUS, data_name, read_beir, read_queries
+        from refdesk.evaluation.calibrating.asking import sample
+        from refdesk.evaluation.datasets.beir import CORPUS, data_name, read_beir, read_queries
 
         self.ingests = (Path(data) / CORPUS).is_file()
         if not self.ingests and collection is None:
@@ -58,11 +58,11 @@ async def asked_all(
     session: Session, desk: "Desk", questions: Questions, scores: str | None, plot: str | None
 ) -> "tuple[Asked, ...]":
     """Ask what is not in the file of scores; what is asked is kept there, also where it is broken off."""
-    from refdesk.evaluation.retrieval import ingest_corpus
-    from refdesk.evaluation.scorefile import ScoreFile, about
+    from refdesk.evaluation.calibrating.scorefile import ScoreFile, about
+    from refdesk.evaluation.searching.retrieval import ingest_corpus
 
     if plot:
-        from refdesk.evaluation.plots import check_plot
+        from refdesk.evaluation.calibrating.plots import check_plot
 
         check_plot(plot)
     data, name = questions.data, questions.collection
@@ -81,7 +81,7 @@ async def _ask(
 ) -> "tuple[Asked, ...]":
     import anyio
 
-    from refdesk.evaluation.asking import ask_all, desk_ask
+    from refdesk.evaluation.calibrating.asking import ask_all, desk_ask
 
     ask = desk_ask(desk, collection=questions.collection)
     try:

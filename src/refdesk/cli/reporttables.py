@@ -9,11 +9,11 @@ from refdesk.cli.tables import table
 from refdesk.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.comparison import Comparison
-    from refdesk.evaluation.outcomes import Run
+    from refdesk.evaluation.comparing.comparison import Comparison
     from refdesk.evaluation.reporting.cases import Asked
     from refdesk.evaluation.reporting.numbers import Latency
     from refdesk.evaluation.reporting.summary import RunSummary
+    from refdesk.evaluation.runs.outcomes import Run
 
 CHANGED = 15
 QUESTION = 60

@@ -14,9 +14,9 @@ from refdesk.errors import InputError
 
 if TYPE_CHECKING:
     from refdesk.desk import Desk
-    from refdesk.evaluation.beir import Beir
-    from refdesk.evaluation.finders import Finder, Way
-    from refdesk.evaluation.report import Ranking, Report
+    from refdesk.evaluation.datasets.beir import Beir
+    from refdesk.evaluation.searching.finders import Finder, Way
+    from refdesk.evaluation.searching.report import Ranking, Report
     from refdesk.pipeline import Pipeline
 
 Data = Annotated[
@@ -84,9 +84,9 @@ async def retrieval(
     per_query: PerQuery = False,
 ) -> None:
     """Search a data set in every mode, and by pipelines: quality, latency, and what a model is asked for."""
-    from refdesk.evaluation.beir import read_beir
-    from refdesk.evaluation.finders import pipeline_finder, search_finder
-    from refdesk.evaluation.retrieval import ingest_corpus
+    from refdesk.evaluation.datasets.beir import read_beir
+    from refdesk.evaluation.searching.finders import pipeline_finder, search_finder
+    from refdesk.evaluation.searching.retrieval import ingest_corpus
 
     ways, named = _ways(modes), _named(pipelines or ())
     names = [*(way.name for way in ways), *named]
@@ -113,7 +113,7 @@ async def retrieval(
 
 def _ways(modes: str | None) -> "tuple[Way, ...]":
     """Return the ways that are named. Errors: `InputError` for an unknown one."""
-    from refdesk.evaluation.finders import WAYS
+    from refdesk.evaluation.searching.finders import WAYS
 
     known = {way.name: way for way in WAYS}
     names = [name.strip() for name in modes.split(",")] if modes else list(known)
@@ -127,7 +127,7 @@ def _ways(modes: str | None) -> "tuple[Way, ...]":
 def _named(sources: Sequence[str]) -> "Mapping[str, Pipeline]":
     """Return pipelines by their names, and where these are not distinct, by what was given."""
     from refdesk.configuration import load_pipeline
-    from refdesk.evaluation.finders import WAYS
+    from refdesk.evaluation.searching.finders import WAYS
 
     loaded = [(source, load_pipeline(source)) for source in dict.fromkeys(sources)]
     taken = [*(way.name for way in WAYS), *(pipeline.name for _, pipeline in loaded)]
@@ -137,7 +137,7 @@ def _named(sources: Sequence[str]) -> "Mapping[str, Pipeline]":
 
 
 def _part(beir: "Beir", limit: int | None, size: int | None, seed: int) -> "Beir":
-    from refdesk.evaluation.asking import sample
+    from refdesk.evaluation.calibrating.asking import sample
 
     queries = sample(dict(list(beir.queries.items())[:limit]), size, seed)
     return replace(beir, queries=queries, judgements={query: beir.judgements[query] for query in queries})
@@ -154,8 +154,8 @@ async def _evaluated(
     """Ask what is not in the file of results; what is found is kept there, also where it is broken off."""
     import anyio
 
-    from refdesk.evaluation.retrieval import RankingFile, evaluate_retrieval
-    from refdesk.evaluation.scorefile import about
+    from refdesk.evaluation.calibrating.scorefile import about
+    from refdesk.evaluation.searching.retrieval import RankingFile, evaluate_retrieval
 
     kept: RankingFile | None = None
     if results is not None:

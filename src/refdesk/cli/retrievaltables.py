@@ -9,7 +9,7 @@ from refdesk.cli.tables import table
 from refdesk.cli.terminal import say
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.report import Report, WayReport
+    from refdesk.evaluation.searching.report import Report, WayReport
 
 
 def show_report(session: Session, report: "Report") -> None:

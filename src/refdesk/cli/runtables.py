@@ -8,9 +8,9 @@ from refdesk.cli.tables import facts, table
 from refdesk.cli.terminal import say
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.outcomes import Run
     from refdesk.evaluation.reporting.numbers import Mean
     from refdesk.evaluation.reporting.summary import MeasureRow, RunSummary, TagRow
+    from refdesk.evaluation.runs.outcomes import Run
 
 FEW = ("nDCG@10", "Recall@5", "Recall@10", "Hit@1", "Hit@5", "MRR@10", "pollution@5")
 """Measures of channels that are shown; `-v` shows all."""

@@ -8,9 +8,9 @@ from refdesk.cli.tables import facts, table
 from refdesk.cli.terminal import say
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.calibration import CalibrationReport
-    from refdesk.evaluation.statistics import Estimate
-    from refdesk.evaluation.zones import Curve, ZonesReport
+    from refdesk.evaluation.calibrating.calibration import CalibrationReport
+    from refdesk.evaluation.calibrating.zones import Curve, ZonesReport
+    from refdesk.evaluation.comparing.statistics import Estimate
     from refdesk.reranking.thresholds import Thresholds
 
 

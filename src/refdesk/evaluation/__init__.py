@@ -1,12 +1,12 @@
-"""How well a library answers, measured on data sets with known answers.
+"""How well a library finds and answers, measured where answers are known, and whether a change helped.
 
-- `beir`: retrieval data sets in the BEIR layout
-- `metrics`: nDCG, recall and MRR, by ir-measures
-- `finders`: what can be measured: search modes, pipelines, functions of your own
-- `retrieval`: finders on a data set, with quality, latency and cost
-- `report`: what a run found, as values that print and become JSON
-- `asking`: how the best hit of a question scores
-- `rowfile`, `scorefile`: results that are kept, so that what was broken off goes on
-- `zones`: what limits on that score do; `plots`: the same as a picture
-- `calibration`: limits that are fitted, with what they do to other questions
+- `datasets`: cases with gold in documents and spans, their readers
+- `runs`: every case asked, measured, judged and kept
+- `comparing`: differences with intervals and tests, verdicts, gates, noise
+- `sweeps`: many configurations on the same questions
+- `reporting`: runs for people, in one file without a network
+- `safety`: what should be refused, and planted documents
+- `generating`: questions made of a library's own documents
+- `calibrating`: limits of scores, fitted and looked at
+- `searching`: search modes, pipelines and rewritings on data sets in BEIR layout
 """

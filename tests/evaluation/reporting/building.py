@@ -8,8 +8,8 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from refdesk.context import Turn
-from refdesk.evaluation.cases import Gold, Need
-from refdesk.evaluation.outcomes import AnswerOutcome, CaseOutcome, Channel, Run, RunHeader, RunStatus
+from refdesk.evaluation.datasets.cases import Gold, Need
+from refdesk.evaluation.runs.outcomes import AnswerOutcome, CaseOutcome, Channel, Run, RunHeader, RunStatus
 
 CHANNELS = ("keyword", "vector", "fused", "reranked")
 UNKNOWN = "no reference answer is known"

@@ -8,9 +8,9 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.evaluation.reporting.building import BAD, GOOD, a_run, answered, only
 
-from refdesk.evaluation.outcomes import Run
 from refdesk.evaluation.reporting.markup import HIDDEN
 from refdesk.evaluation.reporting.page import render
+from refdesk.evaluation.runs.outcomes import Run
 
 ATTACKS = {
     "script": "</script></style></title><script>alert(1)</script><img src=x onerror=alert(1)>",

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refdesk.evaluation.comparing.statistics import share
 from refdesk.evaluation.reporting.numbers import (
     brief,
     duration,
@@ -16,7 +17,6 @@ from refdesk.evaluation.reporting.numbers import (
     percent,
     written,
 )
-from refdesk.evaluation.statistics import share
 
 
 def by_case(values: list[float]) -> dict[str, float]:

@@ -8,8 +8,8 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.evaluation.reporting.building import BAD, GOOD, a_run, answered, only
 
-from refdesk.evaluation.outcomes import CaseOutcome, Run
 from refdesk.evaluation.reporting.page import render
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
 
 ONE = (a_run("good", GOOD, change=answered),)
 TWO = (*ONE, a_run("bad", BAD, seed=1, change=answered, settings={"top_k": 9}))

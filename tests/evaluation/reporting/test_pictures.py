@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from refdesk.evaluation.calibrating.zones import Curve
 from refdesk.evaluation.reporting.bars import Bar, binned, draw_bars, draw_histogram
 from refdesk.evaluation.reporting.curves import draw_risk, draw_trend
 from refdesk.evaluation.reporting.forest import Gap, draw_gaps
 from refdesk.evaluation.reporting.numbers import Mean, latency_of
 from refdesk.evaluation.reporting.scales import text_width
-from refdesk.evaluation.zones import Curve
 
 SECONDS = st.lists(st.floats(1e-4, 1e3), min_size=1, max_size=200)
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.evaluation.reporting.building import BAD, GOOD, UNKNOWN, a_run, answered
 
-from refdesk.evaluation.outcomes import CaseOutcome
 from refdesk.evaluation.reporting.summary import main_channel, ordered, summarise, tag_measures
 from refdesk.evaluation.reporting.verdicts import criteria, meaning, state_of
+from refdesk.evaluation.runs.outcomes import CaseOutcome
 
 
 def failing(outcome: CaseOutcome) -> CaseOutcome:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.evaluation.runs import NAME
+from refdesk.evaluation.runs.store import NAME
 from refdesk.evaluation.sweeps.candidates import LONGEST, STRATEGIES, candidates, grid_size
 from refdesk.evaluation.sweeps.factors import Factor
 

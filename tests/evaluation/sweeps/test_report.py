@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from refdesk.evaluation.outcomes import CaseOutcome, Channel
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Channel
 from refdesk.evaluation.sweeps.candidates import candidates
 from refdesk.evaluation.sweeps.factors import Factor
 from refdesk.evaluation.sweeps.report import Row, SweepReport, report

@@ -13,8 +13,8 @@ import refdesk
 from refdesk.desk import Desk
 from refdesk.desk.services import Services
 from refdesk.errors import InputError, NotFound, RemoteError
-from refdesk.evaluation.cases import Case, CorpusDocument, DataSet, Gold, Need
-from refdesk.evaluation.runs import RunStore
+from refdesk.evaluation.datasets.cases import Case, CorpusDocument, DataSet, Gold, Need
+from refdesk.evaluation.runs.store import RunStore
 from refdesk.evaluation.sweeps.libraries import opened as opened_desk
 from refdesk.evaluation.sweeps.reading import read_sweep
 from refdesk.evaluation.sweeps.sweeping import Sweeping, questions_of

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refdesk.evaluation.outcomes import CaseOutcome
+from refdesk.evaluation.calibrating.zones import Curve, risk_coverage
 from refdesk.evaluation.reporting.numbers import Mean, means_of
 from refdesk.evaluation.reporting.verdicts import HALF, state_of
-from refdesk.evaluation.zones import Curve, risk_coverage
+from refdesk.evaluation.runs.outcomes import CaseOutcome
 
 REFUSED = "answer.refused"
 JUDGED = ("right", "wrong")

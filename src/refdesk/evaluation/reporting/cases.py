@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from refdesk.evaluation.changed import Change
-from refdesk.evaluation.comparison import Comparison
-from refdesk.evaluation.outcomes import CaseOutcome, Run
+from refdesk.evaluation.comparing.changed import Change
+from refdesk.evaluation.comparing.comparison import Comparison
 from refdesk.evaluation.reporting.bars import COLOURS
 from refdesk.evaluation.reporting.details import asked, of_run
 from refdesk.evaluation.reporting.markup import Child, Markup, element, label
@@ -22,6 +21,7 @@ from refdesk.evaluation.reporting.tables import (
     section,
 )
 from refdesk.evaluation.reporting.verdicts import SIGNS, WORDS, State, state_of
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
 
 QUESTION = 160
 TAG = 30

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from refdesk.evaluation.calibrating.zones import Curve
 from refdesk.evaluation.reporting.bars import COLOURS, line, picture, text
 from refdesk.evaluation.reporting.markup import Markup, element, joined
 from refdesk.evaluation.reporting.scales import Scale, fitted, rounded_up
-from refdesk.evaluation.zones import Curve
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, FOOT = 480.0, 250.0, 46.0, 12.0, 10.0, 42.0
 LEGEND = 17.0

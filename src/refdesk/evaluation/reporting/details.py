@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from refdesk.evaluation.cases import Gold, Need
-from refdesk.evaluation.outcomes import AnswerOutcome, CaseOutcome, Channel
+from refdesk.evaluation.datasets.cases import Gold, Need
 from refdesk.evaluation.reporting.markup import Child, Markup, element, label, quoted
 from refdesk.evaluation.reporting.numbers import duration, money, written
 from refdesk.evaluation.reporting.sections import measure_name
 from refdesk.evaluation.reporting.summary import ordered
 from refdesk.evaluation.reporting.tables import Cell, folded, paragraph, table
 from refdesk.evaluation.reporting.verdicts import SIGNS, WORDS, State
+from refdesk.evaluation.runs.outcomes import AnswerOutcome, CaseOutcome, Channel
 
 RANKS = 10
 TEXT = 6000

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from refdesk.evaluation.metrics import percentile
-from refdesk.evaluation.outcomes import last_part, lower_is_better
-from refdesk.evaluation.statistics import Estimate, mean_intervals, share
+from refdesk.evaluation.comparing.statistics import Estimate, mean_intervals, share
+from refdesk.evaluation.runs.outcomes import last_part, lower_is_better
+from refdesk.evaluation.searching.metrics import percentile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

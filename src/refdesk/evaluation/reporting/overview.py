@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from refdesk.evaluation.headers import pipeline_changes
+from refdesk.evaluation.comparing.headers import pipeline_changes
 from refdesk.evaluation.reporting.markup import Child, Markup, element, label, plural, quoted
 from refdesk.evaluation.reporting.numbers import duration, money
 from refdesk.evaluation.reporting.summary import RunSummary

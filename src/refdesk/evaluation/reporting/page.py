@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from refdesk import __version__
-from refdesk.evaluation.outcomes import Run
 from refdesk.evaluation.reporting.cases import Asked, cases, gathered
 from refdesk.evaluation.reporting.markup import Markup, element, shortened
 from refdesk.evaluation.reporting.overview import overview
@@ -16,6 +15,7 @@ from refdesk.evaluation.reporting.summary import RunSummary, summarise, tag_meas
 from refdesk.evaluation.reporting.tables import Section
 from refdesk.evaluation.reporting.timing import abstention, latency, risk
 from refdesk.evaluation.reporting.verdicts import criteria
+from refdesk.evaluation.runs.outcomes import Run
 
 CASES = 1000
 """Cases that a page holds where nothing else is said; more make it slow to open."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from refdesk.evaluation.comparing import compare
-from refdesk.evaluation.comparison import Comparison, CostRow, MeasureRow, Verdict
-from refdesk.evaluation.outcomes import Run
+from refdesk.evaluation.comparing.compare import compare
+from refdesk.evaluation.comparing.comparison import Comparison, CostRow, MeasureRow, Verdict
+from refdesk.evaluation.comparing.statistics import Estimate
 from refdesk.evaluation.reporting.curves import draw_trend
 from refdesk.evaluation.reporting.forest import Gap, draw_gaps
 from refdesk.evaluation.reporting.markup import Child, Markup, element, label, quoted
@@ -22,7 +22,7 @@ from refdesk.evaluation.reporting.tables import (
     section,
     table,
 )
-from refdesk.evaluation.statistics import Estimate
+from refdesk.evaluation.runs.outcomes import Run
 
 CHANGED = 30
 """Cases that are counted as changed where what was found differs, and not whether it is right."""

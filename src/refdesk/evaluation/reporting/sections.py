@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from refdesk.evaluation.outcomes import is_quality, lower_is_better
 from refdesk.evaluation.reporting.abstaining import REFUSED
 from refdesk.evaluation.reporting.bars import Bar, draw_bars
 from refdesk.evaluation.reporting.markup import Child, Markup, element, label, quoted
@@ -20,6 +19,7 @@ from refdesk.evaluation.reporting.tables import (
     section,
     table,
 )
+from refdesk.evaluation.runs.outcomes import is_quality, lower_is_better
 
 DRAWN = ("nDCG@10", "Recall@10", "MRR@10", "Hit@5")
 ANSWERS = "answer"

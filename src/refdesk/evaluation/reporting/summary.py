@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from refdesk.evaluation.outcomes import CaseOutcome, Run, RunHeader, RunStatus
-from refdesk.evaluation.pairing import STAGES
+from refdesk.evaluation.comparing.pairing import STAGES
 from refdesk.evaluation.reporting.abstaining import Abstaining, abstaining_of
 from refdesk.evaluation.reporting.numbers import Latency, Mean, latency_of, means_of, parts_of
 from refdesk.evaluation.reporting.verdicts import State, criteria, state_of
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Run, RunHeader, RunStatus
 
 SHOWN_FIRST = ("keyword", "vector", "fused", "reranked", "pipeline", "answer", "")
 """What measures are of, in the order of the stages; other names follow these."""

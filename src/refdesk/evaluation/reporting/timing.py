@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from refdesk.evaluation.outcomes import Run
+from refdesk.evaluation.calibrating.zones import Curve
 from refdesk.evaluation.reporting.bars import binned, draw_histogram
 from refdesk.evaluation.reporting.curves import draw_risk
 from refdesk.evaluation.reporting.markup import Child, Markup, element, label
@@ -23,7 +23,7 @@ from refdesk.evaluation.reporting.tables import (
     table,
 )
 from refdesk.evaluation.reporting.verdicts import meaning
-from refdesk.evaluation.zones import Curve
+from refdesk.evaluation.runs.outcomes import Run
 
 COVERAGES = tuple(part / 10 for part in range(1, 11))
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from refdesk.evaluation.outcomes import CaseOutcome, Run
-from refdesk.evaluation.pairing import STAGES
+from refdesk.evaluation.comparing.pairing import STAGES
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
 
 State = Literal["right", "wrong", "error", "unknown"]
 SIGNS: Mapping[State, str] = {"right": "✓", "wrong": "✗", "error": "!", "unknown": "–"}

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from refdesk.errors import InputError
-from refdesk.evaluation.outcomes import Run
 from refdesk.evaluation.reporting.cases import gathered
 from refdesk.evaluation.reporting.page import CASES, render
 from refdesk.evaluation.reporting.pairs import compared
 from refdesk.evaluation.reporting.summary import summarise
 from refdesk.evaluation.reporting.verdicts import criteria
+from refdesk.evaluation.runs.outcomes import Run
 
 SUFFIXES = (".html", ".htm")
 

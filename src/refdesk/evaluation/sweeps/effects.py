@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from refdesk.evaluation.statistics import Estimate, mean_intervals
+from refdesk.evaluation.comparing.statistics import Estimate, mean_intervals
 from refdesk.evaluation.sweeps.factors import Values
 from refdesk.evaluation.sweeps.tried import Tried, values_of
 

@@ -16,9 +16,9 @@ from refdesk.desk.services import Services
 from refdesk.documents import DocumentRecord
 from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.errors import NotFound, RefdeskError, StoreError
-from refdesk.evaluation.cases import DataSet
-from refdesk.evaluation.datasets import ingest_data
-from refdesk.evaluation.runheader import model_of
+from refdesk.evaluation.datasets.cases import DataSet
+from refdesk.evaluation.datasets.reading import ingest_data
+from refdesk.evaluation.runs.runheader import model_of
 from refdesk.evaluation.sweeps.candidates import label
 from refdesk.evaluation.sweeps.factors import STORED
 from refdesk.events import IngestEvent

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from refdesk.evaluation.channels import CHANNELS, PIPELINE
-from refdesk.evaluation.gold import MEASURES, POLLUTION
-from refdesk.evaluation.outcomes import LOWER_IS_BETTER
+from refdesk.evaluation.datasets.gold import MEASURES, POLLUTION
+from refdesk.evaluation.runs.channels import CHANNELS, PIPELINE
+from refdesk.evaluation.runs.outcomes import LOWER_IS_BETTER
 
 ANSWER = "answer"
 ANSWERED = (

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field, replace
 
 from refdesk.desk import Desk
 from refdesk.errors import StoreLocked
-from refdesk.evaluation.cases import Case, DataSet
-from refdesk.evaluation.outcomes import CaseOutcome, RunHeader
-from refdesk.evaluation.runheader import Asked, header_of
-from refdesk.evaluation.running import evaluate
-from refdesk.evaluation.runs import OpenRun, RunStore, said
+from refdesk.evaluation.datasets.cases import Case, DataSet
+from refdesk.evaluation.runs.outcomes import CaseOutcome, RunHeader
+from refdesk.evaluation.runs.runheader import Asked, header_of
+from refdesk.evaluation.runs.running import evaluate
+from refdesk.evaluation.runs.store import OpenRun, RunStore, said
 from refdesk.evaluation.sweeps.candidates import Candidate
 from refdesk.evaluation.sweeps.factors import Setup
 from refdesk.evaluation.sweeps.libraries import Opening

@@ -8,7 +8,7 @@ from typing import Any
 
 from refdesk.configuration.reading import Unreadable, Value, as_value, read
 from refdesk.errors import InputError, Problem, RefdeskError
-from refdesk.evaluation.finders import finding
+from refdesk.evaluation.searching.finders import finding
 from refdesk.evaluation.sweeps.candidates import STRATEGIES, Candidate, Strategy, candidates, grid_size
 from refdesk.evaluation.sweeps.factors import Base, Factor, base_values, setup, shadowed, wrong_values
 from refdesk.evaluation.sweeps.form import Form, faulty

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from refdesk.evaluation.metrics import percentile
-from refdesk.evaluation.statistics import Estimate, holm, mean_interval, sign_flips
+from refdesk.evaluation.comparing.statistics import Estimate, holm, mean_interval, sign_flips
+from refdesk.evaluation.searching.metrics import percentile
 from refdesk.evaluation.sweeps.candidates import BASE
 from refdesk.evaluation.sweeps.effects import Effect, effects_of
 from refdesk.evaluation.sweeps.objectives import lower_is_better

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from refdesk.errors import InputError, Problem
-from refdesk.evaluation.cases import Case, DataSet
-from refdesk.evaluation.datasets import sampled
-from refdesk.evaluation.digests import data_digest
-from refdesk.evaluation.outcomes import CaseOutcome
-from refdesk.evaluation.runs import RunStore
-from refdesk.evaluation.statistics import sign_flips
+from refdesk.evaluation.comparing.statistics import sign_flips
+from refdesk.evaluation.datasets.cases import Case, DataSet
+from refdesk.evaluation.datasets.digests import data_digest
+from refdesk.evaluation.datasets.reading import sampled
+from refdesk.evaluation.runs.outcomes import CaseOutcome
+from refdesk.evaluation.runs.store import RunStore
 from refdesk.evaluation.sweeps.factors import setup
 from refdesk.evaluation.sweeps.form import faulty
 from refdesk.evaluation.sweeps.libraries import (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from refdesk.evaluation.outcomes import CaseOutcome
+from refdesk.evaluation.runs.outcomes import CaseOutcome
 from refdesk.evaluation.sweeps.candidates import Candidate
 
 Status = Literal["done", "dropped", "partly", "failed", "not run"]

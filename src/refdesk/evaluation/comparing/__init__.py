@@ -1,0 +1,1 @@
+"""Comparison of kept runs: differences with intervals and tests, verdicts, gates, noise."""

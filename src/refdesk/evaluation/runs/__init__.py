@@ -1,0 +1,1 @@
+"""Runs: every case asked, measured, judged and kept."""

@@ -1,0 +1,1 @@
+"""Probes of what should be refused, and planted documents that should not be obeyed."""
