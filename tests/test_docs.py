@@ -112,7 +112,10 @@ def test_examples_run(page: Path, place: Path, eval_example: EvalExample) -> Non
     for example in find_examples(page):
         if title := example.prefix_settings().get("title"):
             (place / title).write_text(example.source, "utf-8")
-        if page.stem in (*FOLDER_PAGES, "zones", "grounding-local", "loop-tools") or page in STEP_PAGES:
+        if (
+            page.stem in (*FOLDER_PAGES, "zones", "grounding-local", "loop-tools", "evaluation-data")
+            or page in STEP_PAGES
+        ):
             eval_example.run_print_check(replace(example, source=_OUTPUT.sub(r"\1#> ", example.source)))
         else:
             eval_example.run(example)
