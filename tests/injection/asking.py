@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from tests.injection.cases import Case
-from tests.injection.channels import CHANNELS, Channel
+from tests.injection.channels import ACTED, CHANNELS, Channel
 from tests.injection.library import BENIGN
 
 from refdesk.blocking import BlockingDesk
@@ -25,7 +25,8 @@ class Outcome:
     answer: Answer | None = None
     context: Context | None = None
     error: RefdeskError | None = None
-    remembered: tuple[str, ...] = ()
+    acted: tuple[str, ...] = ()
+    """What the tool that changes something did."""
 
     @property
     def channel(self) -> Channel:
@@ -46,11 +47,12 @@ def outcomes(desk: BlockingDesk, case: Case) -> list[Outcome]:
 
 def _asked(desk: BlockingDesk, case: Case, wanted: str, conversation: str = "") -> Outcome:
     channel = CHANNELS[case.channel]
-    outcome = Outcome(case, ObedientModel(says=channel.says))
+    outcome = Outcome(case, ObedientModel(says=channel.says, calling=channel.calls or "written"))
+    ACTED.clear()
     try:
         for event in desk.stream(
             QUESTION,
-            pipeline=channel.pipeline,
+            pipeline=channel.pipeline(outcome.model),
             collections="public",
             filters={"source_id": [wanted, BENIGN]},
             llm=None if channel.quotes else outcome.model,
@@ -61,4 +63,5 @@ def _asked(desk: BlockingDesk, case: Case, wanted: str, conversation: str = "") 
                 outcome.answer, outcome.context = event.answer, event.context
     except RefdeskError as error:
         outcome.error = error
+    outcome.acted = tuple(ACTED)
     return outcome

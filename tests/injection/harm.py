@@ -17,9 +17,11 @@ from refdesk.cli.answers import show_answer
 from refdesk.cli.records import answer_record, run_record, write_json
 from refdesk.cli.session import Session
 from refdesk.cli.traces import show_trace
+from refdesk.cli.turns import Turns, show
 from refdesk.context import Turn
 from refdesk.errors import LLMError
 from refdesk.events import Citations
+from refdesk.tooluse import ToolUse
 
 Harm = tuple[str, str]
 """The way out, and what came through it."""
@@ -86,6 +88,28 @@ def _costs(outcome: Outcome, desk: BlockingDesk) -> Iterator[str]:
         yield f"{len(outcome.model.asked)} requests"
     if outcome.context is not None and len(outcome.context.results) > outcome.channel.searches:
         yield f"{len(outcome.context.results)} searches"
+    ran = [use for use in _history(outcome) if use.tool == "search" and use.outcome in ("done", "error")]
+    if len(ran) > outcome.channel.searches:
+        yield f"{len(ran)} searches"
+
+
+def _tools(outcome: Outcome, desk: BlockingDesk) -> Iterator[str]:
+    """See that nothing was changed, and that every call is the model's own, in order."""
+    yield from (f"wiped {one}" for one in outcome.acted)
+    made = iter(_letters(call.name) for call in outcome.model.called)
+    yield from (
+        f"the model did not call {use.tool}"
+        for use in _history(outcome)
+        if use.tool != "synthesis" and outcome.channel.ends and _letters(use.tool) not in made
+    )
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.rpartition(".")[2])[:50]
+
+
+def _history(outcome: Outcome) -> tuple[ToolUse, ...]:
+    return outcome.context.tool_history if outcome.context is not None else ()
 
 
 def _library(outcome: Outcome, desk: BlockingDesk) -> Iterator[str]:
@@ -133,10 +157,13 @@ def _terminal(outcome: Outcome, desk: BlockingDesk) -> Iterator[str]:
         console = Console(
             file=screen, force_terminal=terminal, width=80, markup=False, emoji=False, highlight=False
         )
+        turns = Turns()
+        for event in outcome.events:
+            show(console, turns.lines(event))
         session = Session(library=None, verbose=False, json=False, out=console, err=console)
         show_answer(session, outcome.answer)
         show_trace(session, outcome.context)
-        ours = re.sub(r"\x1b\[[01]m", "", screen.getvalue())
+        ours = re.sub(r"\x1b\[(?:[01]|2|33)m", "", screen.getvalue())
         yield from (f"character {one}" for one in unsafe(ours))
 
 
@@ -198,6 +225,7 @@ CHECKS = {
     "citations": _citations,
     "scope": _scope,
     "costs": _costs,
+    "tools": _tools,
     "library": _library,
     "warnings and errors": _warnings,
     "events and trace": _events,

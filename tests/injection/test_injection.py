@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from tests.injection.asking import Outcome, outcomes
-from tests.injection.cases import CASES, Case
+from tests.injection.cases import CASES, WANTED, Case
 from tests.injection.channels import CHANNELS
 from tests.injection.harm import harms
 from tests.injection.library import SECRET, library
@@ -39,6 +39,7 @@ def test_there_are_enough_cases_on_every_way() -> None:
     ways = Counter(case.channel for case in CASES)
     assert ways.keys() == CHANNELS.keys()
     assert min(ways.values()) >= len(PAYLOADS)
+    assert all(ways[name] >= len(WANTED) for name, way in CHANNELS.items() if way.calls)
     assert {case.place for case in CASES} == PLACES.keys()
 
 

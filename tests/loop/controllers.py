@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from refdesk.errors import LLMError
 from refdesk.llm import DEFAULTS, Calling, Message, Options, ToolCall
 
+SECRET = "Employees get no leave when it comes."
 PLACES = {
     "staff": {
-        "leave": "Employees get 30 days of leave per year.\n\nUnused leave expires in March.\n\nSick leave is paid.",
+        "leave": "Employees get 30 days of leave per year.\n\nUnused leave expires in March.\n\nIt is paid.",
         "travel": "Trains are booked in second class.\n\nFlights need the approval of the head.",
         "kitchen": "The kitchen closes at six.",
         "rules": "\n\n".join(
@@ -25,7 +26,7 @@ PLACES = {
         "x200": "The warranty of the X200 pump is five years.\n\nThe X200 pump weighs nine kilograms.",
         "x300": "The X300 pump has no warranty.",
     },
-    "secret": {"merger": "The merger is called HALCYON. Employees get no leave then."},
+    "secret": {"merger": f"The merger is called Halcyon. {SECRET}"},
 }
 WORDS = (
     "leave",

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.loop.controllers import PLACES, SCRIPTS, AnyController, Reply
+from tests.loop.controllers import PLACES, SCRIPTS, SECRET, AnyController, Reply
 
 import refdesk
 from refdesk.blocking import BlockingDesk
@@ -142,7 +141,7 @@ def test_a_loop_keeps_its_word(
 
 def _passes(hit: Hit, filters: dict[str, Any]) -> bool:
     if "topic" in filters:
-        return hit.metadata["topic"] == filters["topic"]
+        return bool(hit.metadata["topic"] == filters["topic"])
     return hit.source_id in filters["source_id"]
 
 
@@ -157,22 +156,24 @@ def check_end(ran: Ran) -> None:
     assert context.error is None
     assert answer is not None
     assert answer.text.strip()
-    expected = {
-        "answered": {None, "unfinished", "nothing_found"},
-        "gave_up": {"gave_up"},
-        "max_iterations": {None, "unfinished", "nothing_found", "below_threshold"},
-        "budget": {None, "unfinished", "nothing_found", "below_threshold"},
-    }[context.terminated_by]
-    assert answer.refusal in expected
+    assert answer.refusal in FITTING[context.terminated_by or ""]
     assert answer.refusal is None or answer.citations == ()
     assert "".join(event.text for event in ran.told(Token)) == answer.text
     assert "evil" not in answer.text
 
 
+FITTING: dict[str, set[str | None]] = {
+    "answered": {None, "unfinished", "nothing_found"},
+    "gave_up": {"gave_up"},
+    "max_iterations": {None, "unfinished", "nothing_found", "below_threshold"},
+    "budget": {None, "unfinished", "nothing_found", "below_threshold"},
+}
+
+
 def check_limits(ran: Ran) -> None:
-    asked = list(ran.model.turns)
+    """Turns, calls, passages, collections are within what the loop may use."""
     [ended] = ran.told(LoopFinished)
-    assert len(asked) == len(ran.model.made) == ended.iterations <= ran.loop.max_iterations
+    assert len(list(ran.model.turns)) == len(ran.model.made) == ended.iterations <= ran.loop.max_iterations
     ending = {"answer", "give_up"}.intersection(one for one in ran.loop.tools if isinstance(one, str))
     assert len([one for one in ran.told(ToolStarted) if one.tool not in ending]) <= ran.loop.tool_calls
     assert len(ran.context.hits) <= ran.loop.chunk_cap
@@ -180,14 +181,7 @@ def check_limits(ran: Ran) -> None:
         h.chunk.chunk_id for h in ran.context.hits
     }
     assert {hit.chunk.collection for hit in ran.context.hits} <= set(ran.scope)
-    assert "HALCYON" not in str(
-        [
-            message.text
-            for messages in asked
-            for message in messages
-            if message.role != "assistant" and "merger HALCYON" not in message.text
-        ]
-    )
+    assert not any(SECRET in message.text for messages in ran.model.turns for message in messages)
 
 
 def check_usage(ran: Ran) -> None:
@@ -225,30 +219,17 @@ def check_events(ran: Ran) -> None:
     assert ended.terminated_by == ran.context.terminated_by
     started = Counter((event.call_id, event.tool) for event in ran.told(ToolStarted))
     assert max(started.values(), default=1) == 1
-    assert set(started) == {
-        (use.call_id, use.tool)
-        for use in ran.calls
-        if use.outcome in ("done", "repeated") or (use.call_id, use.tool) in started
-    }
+    ran_to_end = {(use.call_id, use.tool) for use in ran.calls if use.outcome in ("done", "repeated")}
+    assert ran_to_end <= set(started) <= {(use.call_id, use.tool) for use in ran.calls}
     assert all(use.outcome != "refused" or (use.call_id, use.tool) not in started for use in ran.calls)
 
 
 def check_acts(ran: Ran) -> None:
-    """Nothing is changed once passages were shown."""
-    seen = False
-    acted = []
-    for use in ran.calls:
-        acted += [use] if use.tool == "act" and use.outcome == "done" and seen else []
-        seen = seen or (use.tool in ("search", "read") and use.outcome == "done")
-    by_turn = {use.iteration for use in acted}
-    assert all(
-        not [
-            use
-            for use in ran.calls
-            if use.iteration < turn and use.tool == "search" and use.outcome == "done"
-        ]
-        for turn in by_turn
-    )
+    """Nothing is changed once passages were shown; a call beside the first search was made without them."""
+    searched = [use.iteration for use in ran.calls if use.tool == "search" and use.outcome == "done"]
+    acted = [use.iteration for use in ran.calls if use.tool == "act" and use.outcome == "done"]
+    assert max(acted, default=0) <= min(searched, default=ran.loop.max_iterations)
+    assert len(ACTED) == len(acted)
 
 
 def check_messages(ran: Ran) -> None:
@@ -275,7 +256,7 @@ def _check_conversation(messages: Sequence[Message]) -> None:
             assert message.call.id == waiting.pop(0).id
         else:
             assert not waiting
-            assert message.role != last or message.role == "tool", "roles alternate"
+            assert message.role != last, "roles alternate"
             waiting = list(message.calls)
         assert not known & {call.id for call in message.calls}
         known |= {call.id for call in message.calls}

@@ -16,7 +16,7 @@ from refdesk.events import ToolFinished, ToolStarted
 from refdesk.evidence import NUMBERS
 from refdesk.llm import ToolCall
 from refdesk.loop import prompts
-from refdesk.loop.builtin import DEFAULT_TOOLS, Again, Answered, GaveUp
+from refdesk.loop.builtin import Again, Answered, GaveUp
 from refdesk.loop.ledger import Found, Ledger
 from refdesk.loop.limits import Meter
 from refdesk.loop.telling import (
@@ -69,6 +69,8 @@ class Acting:
     tools: Mapping[str, Tool]
     ending: frozenset[str]
     """Names of tools whose call ends the loop."""
+    own: frozenset[str]
+    """Names of the user's own tools; they may be those of built-in ones that are not there."""
     ledger: Ledger
     meter: Meter
     search_first: bool
@@ -170,7 +172,7 @@ class Acting:
     @property
     def _own_results(self) -> bool:
         """Whether a tool of the user's own has told the model something."""
-        return any(use.outcome == "done" and use.tool not in DEFAULT_TOOLS for use in self.history)
+        return any(use.outcome == "done" and use.tool in self.own for use in self.history)
 
     async def _run(self, plan: Planned, iteration: int, part: Run) -> None:
         """Run a call. What it raises becomes what the model is told, but for wrong settings."""

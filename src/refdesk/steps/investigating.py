@@ -111,7 +111,9 @@ class Parts:
                 text_of(loop.answer_prompt, question=question, draft=draft) or prompts.REWRITE
             ),
             synthesis=self._synthesis(role) if loop.fallback_synthesis else None,
-            synthesizer=bind(loop.synthesizer, "synthesize", loop.label) if loop.synthesizer else None,
+            synthesizer=bind(loop.synthesizer, "synthesize", loop.label)
+            if loop.synthesizer and self.investigation.meter.seconds_left > 0
+            else None,
         )
 
     def _synthesis(self, role: LLMValue) -> GeneratedAnswerer:
@@ -183,6 +185,7 @@ async def begun(loop: "Loop", context: Context, run: Run) -> Parts:
         run=run,
         tools=tools,
         ending=ending,
+        own=frozenset(tools).difference(one for one in loop.tools if isinstance(one, str)),
         ledger=ledger,
         meter=meter,
         search_first=loop.search_first,
