@@ -80,7 +80,7 @@ def failure_text(name: str, error: BaseException) -> str:
     if isinstance(error, ToolError):
         return str(error)
     kind = "" if isinstance(error, RefdeskError) else f"{type(error).__name__}: "
-    said = " ".join(neutralise(scrub(f"{kind}{error}")).split())
+    said = " ".join(neutralise(scrub(f"{kind}{error}"[: 10 * LONGEST_ERROR])).split())
     return f"{name} failed: {said[:LONGEST_ERROR]}"
 
 

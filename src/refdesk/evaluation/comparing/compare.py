@@ -18,6 +18,7 @@ from refdesk.evaluation.comparing.headers import header_differences, pipeline_ch
 from refdesk.evaluation.comparing.headline import headline
 from refdesk.evaluation.comparing.pairing import (
     Group,
+    Paired,
     Runs,
     common_cases,
     group,
@@ -73,9 +74,7 @@ def compare(
         others=() if measures else tests.rows(_others(first, second, deciding.measures), cases),
         costs=tuple(_costs(first, second, cases, measures, seed)),
         tags=() if tag else tests.tags(deciding.measures, cases),
-        changed=changes(
-            first, second, [pair(first, second, one, cases) for one in deciding.measures], changed
-        ),
+        changed=changes(first, second, _pairs(first, second, deciding.measures, cases), changed),
         differs=header_differences(header_a, header_b),
         pipeline=pipeline_changes(header_a, header_b),
         notes=deciding.notes,
@@ -83,6 +82,10 @@ def compare(
         seed=seed,
     )
     return replace(found, notes=(*deciding.notes, *_notes(found, first, second)))
+
+
+def _pairs(a: Group, b: Group, measures: Sequence[str], cases: Sequence[str]) -> list[Paired]:
+    return [pair(a, b, measure, cases) for measure in measures]
 
 
 def _others(a: Group, b: Group, deciding: Sequence[str]) -> list[str]:
