@@ -1,5 +1,6 @@
 """`investigate`: every way in which a loop ends, over HTTP."""
 
+from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any
 
@@ -114,9 +115,17 @@ async def test_an_answer_that_cites_nothing_is_sent_back_once(desk: refdesk.Desk
 
 
 async def test_any_failure_of_the_controller_is_told_as_the_loop_s(desk: refdesk.Desk) -> None:
-    for model, kind in (("local:/missing.gguf", ModelError), ("anthropic:claude", MissingExtra)):
-        context = await desk.run(Loop(controller_llm=model), QUESTION)
-        assert isinstance(context.error, kind)
+    for error in (ModelError("There are no weights."), MissingExtra("There is no package.")):
+
+        class Absent:
+            name = "absent"
+
+            async def stream(self, messages: Any, options: Any = None) -> AsyncGenerator[str, None]:
+                raise error  # noqa: B023
+                yield ""
+
+        context = await desk.run(Loop(controller_llm=Absent()), QUESTION)
+        assert context.error is error
         assert context.terminated_by == "error"
 
 

@@ -14,7 +14,7 @@ from tests.steps.services import document, ran, services_on
 import refdesk
 from refdesk.context import Context
 from refdesk.documents import Hit
-from refdesk.errors import LimitReached, LLMError, StepError
+from refdesk.errors import LimitReached, LLMError, PipelineError, StepError
 from refdesk.pipeline import Pipeline
 from refdesk.steps import Answer, Rerank, Search
 from refdesk.testing.llm import ScriptedLLM
@@ -130,8 +130,10 @@ async def test_a_model_that_is_down_and_one_that_does_not_exist(desk: refdesk.De
     context = await desk.step(Rerank(reranker="llm"), before, llm=ScriptedLLM([LLMError("down")]))
     assert context.warnings == ("rerank: down",)
     real = await desk.step(Search(), await desk.start("leave"))
-    context = await desk.step(Rerank(reranker="maxsimm"), real)
-    assert "'maxsimm'" in context.warnings[0]
+    with pytest.raises(PipelineError, match="Did you mean 'maxsim'"):
+        await desk.step(Rerank(reranker="maxsimm"), real)
+    context = await desk.step(Rerank(reranker="no-such-folder"), real)
+    assert "'no-such-folder'" in context.warnings[0]
     assert context.hits == real.hits
 
 
