@@ -6,7 +6,6 @@ from difflib import get_close_matches
 
 from refdesk.evaluation.datasets.gold import MEASURES, POLLUTION
 from refdesk.evaluation.runs.channels import CHANNELS, PIPELINE
-from refdesk.evaluation.runs.outcomes import LOWER_IS_BETTER
 
 ANSWER = "answer"
 ANSWERED = (
@@ -52,7 +51,3 @@ def asks_of(objective: str) -> Asks:
     if channel in CHANNELS:
         return Asks(channels=(channel,))
     return Asks(pipeline=True, answers=channel != PIPELINE)
-
-
-def lower_is_better(objective: str) -> bool:
-    return objective.rpartition(".")[2].partition("@")[0] in LOWER_IS_BETTER

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from refdesk.evaluation.comparing.statistics import Estimate, holm, mean_interval, sign_flips
+from refdesk.evaluation.runs.outcomes import lower_is_better
 from refdesk.evaluation.searching.metrics import percentile
 from refdesk.evaluation.sweeps.candidates import BASE
 from refdesk.evaluation.sweeps.effects import Effect, effects_of
-from refdesk.evaluation.sweeps.objectives import lower_is_better
 from refdesk.evaluation.sweeps.tried import Status, Tried, seconds_of, values_of
 
 LEAST = 6

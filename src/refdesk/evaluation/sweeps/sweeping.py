@@ -12,7 +12,7 @@ from refdesk.evaluation.comparing.statistics import sign_flips
 from refdesk.evaluation.datasets.cases import Case, DataSet
 from refdesk.evaluation.datasets.digests import data_digest
 from refdesk.evaluation.datasets.reading import sampled
-from refdesk.evaluation.runs.outcomes import CaseOutcome
+from refdesk.evaluation.runs.outcomes import CaseOutcome, lower_is_better
 from refdesk.evaluation.runs.store import RunStore
 from refdesk.evaluation.sweeps.factors import setup
 from refdesk.evaluation.sweeps.form import faulty
@@ -25,7 +25,6 @@ from refdesk.evaluation.sweeps.libraries import (
     prepare,
     wrong_parts,
 )
-from refdesk.evaluation.sweeps.objectives import lower_is_better
 from refdesk.evaluation.sweeps.onerun import Asker, Spent, SweepRun
 from refdesk.evaluation.sweeps.reading import Sweep
 from refdesk.evaluation.sweeps.report import LEAST, SweepReport, report
