@@ -9,3 +9,7 @@ def estimate_tokens(text: str) -> int:
     other = sum(0x7F < ord(character) <= 0x2E7F for character in text)
     plain = len(text) - wide - other
     return int(plain / 3.5 + other / 1.8 + wide * 1.3) + 1
+
+
+LEAST = 300
+"""Tokens of evidence that a model is always shown, however small its window or long what stands beside it."""

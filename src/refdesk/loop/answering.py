@@ -16,6 +16,7 @@ from refdesk.cleaning import visible
 from refdesk.context import Evidence, NumberBy
 from refdesk.events import AnswerEvent, Done
 from refdesk.evidence import estimate_tokens, evidence_block, quoted
+from refdesk.evidence.tokens import LEAST
 from refdesk.llm import Message
 from refdesk.loop.investigation import Outcome
 from refdesk.pipeline import Run
@@ -25,8 +26,6 @@ LONGEST_REASON = 400
 """Characters that are shown of why a controller gave up."""
 PIECE = 200
 """Characters of a draft that are read at once; work grows with the square of a piece."""
-LEAST = 300
-"""Tokens of evidence that are always shown, however long a draft is."""
 Events = AsyncGenerator[AnswerEvent, None]
 
 

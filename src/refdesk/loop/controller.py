@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from refdesk.context import Evidence
 from refdesk.errors import ContextTooLong, LLMError
 from refdesk.evidence import estimate_tokens
+from refdesk.evidence.tokens import LEAST
 from refdesk.llm import LLM, Calling, Message, Options, ToolCall, ToolForm, calling_of
 from refdesk.llm.calls import with_ids
 from refdesk.llm.failures import tools_refused
@@ -18,8 +19,6 @@ from refdesk.settings import Settings
 
 SHORTER = 3
 """How often a prompt that is too long is tried again with half as many passages."""
-LEAST = 300
-"""Tokens of turns that are always shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from refdesk.context import Answer, Context, Correction, NumberBy
 from refdesk.errors import InputError, MissingExtra, SettingsError
 from refdesk.events import Done
 from refdesk.evidence import estimate_tokens, quoted
+from refdesk.evidence.tokens import LEAST
 from refdesk.grounding.objections import objections
 from refdesk.pipeline import LLMValue, Run
 from refdesk.steps.checking import Check
-from refdesk.steps.window import LEAST
 
 
 @dataclass(frozen=True, slots=True)

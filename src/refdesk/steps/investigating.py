@@ -15,6 +15,7 @@ from refdesk.context import Turn as Said
 from refdesk.documents import Collection
 from refdesk.errors import LimitReached
 from refdesk.evidence import estimate_tokens, evidence_block
+from refdesk.evidence.tokens import LEAST
 from refdesk.llm import Message
 from refdesk.loop import prompts
 from refdesk.loop.acting import Acting
@@ -32,7 +33,7 @@ from refdesk.pipeline.workers import bind
 from refdesk.steps.answer import HISTORY_SHARE, shown
 from refdesk.steps.lookup import Lookup
 from refdesk.steps.search import ALL
-from refdesk.steps.window import LEAST, PROMPT, room
+from refdesk.steps.window import PROMPT, room
 from refdesk.tooluse import ToolUse
 
 if TYPE_CHECKING:

@@ -1,12 +1,11 @@
 """How much evidence a language model can be shown beside a question."""
 
 from refdesk.evidence import estimate_tokens
+from refdesk.evidence.tokens import LEAST
 from refdesk.settings import Settings
 
 PROMPT = 500
 """Tokens of a step's own prompt, rather too many."""
-LEAST = 300
-"""Tokens of evidence that are always shown, however small the window."""
 
 
 def room(settings: Settings, *texts: str, output: int | None = None) -> int:
