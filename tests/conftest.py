@@ -8,6 +8,8 @@ from refdesk.errors import ModelError
 from refdesk.models.catalog import SMOLLM2
 from refdesk.models.locate import locate
 
+pytest_plugins = ["tests.postgres"]
+
 
 @pytest.fixture
 def anyio_backend() -> str:

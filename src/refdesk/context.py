@@ -172,8 +172,12 @@ class Context:
     """What was said before, oldest first."""
     conversation: str = ""
     """Under which name memory steps keep what was said; empty for no conversation."""
+    user: str = ""
+    """Whose conversation it is; nobody else's steps read or change it."""
     collections: tuple[str, ...] = (DEFAULT_COLLECTION,)
     """Where to search; empty means nowhere, on purpose."""
+    principals: tuple[str, ...] = ()
+    """Who asks, see `refdesk.documents.Scope`; the same from the first step to the last."""
     filter: Filter | None = None
     skip_retrieval: bool = False
     gate_reasoning: str = ""

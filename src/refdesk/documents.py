@@ -12,6 +12,8 @@ Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 Mode = Literal["vector", "keyword", "hybrid"]
 MODES: tuple[Mode, ...] = ("vector", "keyword", "hybrid")
 DEFAULT_COLLECTION = "default"
+PUBLIC = "public"
+"""The principal that everyone is: what names it in its ACL may be read by anyone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Document:
     pages: tuple[Page, ...] = ()
     headings: tuple[Heading, ...] = ()
     metadata: Metadata = field(default_factory=dict)
+    acl: tuple[str, ...] = ()
+    """Principals (users, groups) that may read it: all where `PUBLIC` is one, none where it is empty."""
     digest: str = ""
     """What its source and how it was read come to; after a colon, how it is cut and embedded."""
     warnings: tuple[str, ...] = ()
@@ -111,6 +115,7 @@ class DocumentRecord:
     media_type: str
     language: str
     metadata: Metadata
+    acl: tuple[str, ...]
     digest: str
     chunks: int
     characters: int
@@ -134,9 +139,21 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Who asks: the collections that a read may touch. An unknown name is an error, never everything."""
+    """Who asks, and where: a read touches documents of these collections whose ACL names one who asks.
+
+    An unknown collection is an error, never everything; one who asks without a name sees what is public.
+    """
 
     collections: tuple[str, ...] = (DEFAULT_COLLECTION,)
+    principals: tuple[str, ...] = ()
+    """The user and the groups of the one who asks, beside `PUBLIC`, which everyone is."""
+    upkeep: bool = field(default=False, kw_only=True)
+    """Read whatever the ACLs say: for ingesting, counting and repairing, never to answer anyone."""
+
+    @property
+    def readers(self) -> frozenset[str]:
+        """The principals that an ACL may name to be read in this scope."""
+        return frozenset((PUBLIC, *self.principals))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,8 @@ class SourceItem:
     media_type: str = ""
     language: str = ""
     metadata: Metadata = field(default_factory=dict)
+    acl: tuple[str, ...] | None = None
+    """Principals that may read it; None where the source knows none, and the ingestion says it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ class Entry:
     metadata: Metadata = field(default_factory=dict)
     title: str = ""
     url: str | None = None
+    acl: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +185,10 @@ class Store(Protocol):
         ...
 
     async def update(self, collection: str, entries: Sequence[Entry]) -> None:
-        """Change title, url and metadata of stored documents whose text is the same."""
+        """Change title, url, metadata and ACL of stored documents whose text is the same.
+
+        Each holds for every reader opened from now on.
+        """
         ...
 
     async def delete(self, collection: str, source_ids: Sequence[str]) -> DeleteReceipt:

@@ -126,6 +126,7 @@ def _record(row: Sequence[object]) -> DocumentRecord:
     return DocumentRecord(
         **dict(zip(names, row[:7], strict=True)),  # type: ignore[arg-type]
         metadata=meta.load(str(row[7])),
+        acl=(),
         **dict(zip(counts, row[8:12], strict=True)),  # type: ignore[arg-type]
         updated_at=datetime.fromisoformat(str(row[12])),
         warnings=tuple(json.loads(str(row[13]))),
