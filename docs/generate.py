@@ -5,17 +5,17 @@ A part stands between `<!-- generated: NAME -->` and `<!-- end -->`; `PARTS` has
 
 import ast
 import inspect
-import json
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import public_tables
 import typer
-import yaml
+from tables import table
 from typer.main import get_command
 
 from refdesk import errors, settings
@@ -29,12 +29,6 @@ from refdesk.steps import BUILTIN
 ROOT = Path(__file__).resolve().parent.parent
 PART = re.compile(r"(<!-- generated: (?P<name>[\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 COLUMNS = 100
-
-
-def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """Return a Markdown table."""
-    lines = [headings, tuple("---" for _ in headings), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
 def command_line() -> str:
@@ -152,37 +146,11 @@ def step_options(step: type[Step]) -> str:
     return table(("option", "values", "default", "meaning"), rows)
 
 
-def public_benchmarks() -> str:
-    """Return what benchmarks/public.py kept, beside what others published."""
-    published = yaml.safe_load((ROOT / "benchmarks" / "published.yaml").read_text("utf-8"))
-    return "\n".join(
-        f"### {there['title']}\n\n{_public(name, there)}"
-        for name, there in published.items()
-        if (ROOT / "benchmarks" / "results" / f"{name}.json").is_file()
-    )
-
-
-def _public(name: str, there: Mapping[str, Any]) -> str:
-    kept = json.loads((ROOT / "benchmarks" / "results" / f"{name}.json").read_text("utf-8"))
-    measures = there["measures"]
-    rows = []
-    for channel, milliseconds in kept["p50_ms"].items():
-        found = [kept["measures"].get(f"{channel}.{measure}") for measure in measures]
-        rows.append((channel, *map(_mean, found), f"{milliseconds} ms"))
-    for one in there["published"]:
-        figures = (f"{one[measure]:.3f}" if measure in one else "" for measure in measures)
-        rows.append((f"*published:* {one['system']}; {one['source']}", *figures, ""))
-    ranked = ", ".join(kept["versions"].get(what, "") for what in ("embedder", "reranker")).strip(", ")
-    figures = table(("", *measures, "p50"), rows)
-    return f"{figures}\n{kept['cases']:,} questions, {ranked}. Data {kept['digest'][:12]}.\n"
-
-
-def _mean(found: Mapping[str, float] | None) -> str:
-    return "" if found is None else f"{found['mean']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
-
-
 PARTS: Mapping[str, Callable[[], str]] = {
-    "public benchmarks": public_benchmarks,
+    "public retrieval": public_tables.retrieval,
+    "public languages": public_tables.languages,
+    "public rewriting": public_tables.rewriting,
+    "public grounding": public_tables.grounding,
     "command line": command_line,
     "exit codes": exit_codes,
     "settings": settings_table,
