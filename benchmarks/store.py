@@ -16,7 +16,7 @@ from pathlib import Path
 import anyio
 import numpy as np
 
-from refdesk.documents import Chunk, Document, Scope, chunk_id, document_id
+from refdesk.documents import PUBLIC, Chunk, Document, Scope, chunk_id, document_id
 from refdesk.filters import Equals, Filter, In
 from refdesk.stores import Reader, StoredDocument
 from refdesk.stores.lance import LanceStore, open_lance
@@ -87,6 +87,7 @@ class Corpus:
                 title=source,
                 text="\n".join(texts),
                 metadata={"half": number % 2, "hundredth": number % 100},
+                acl=(PUBLIC,),
             ),
             chunks=tuple(chunks),
             tokens=tuple(texts),

@@ -24,6 +24,7 @@ from refdesk.cli.main import app
 from refdesk.configuration import options_of
 from refdesk.pipeline import Step
 from refdesk.pipeline.control import EVERYTHING
+from refdesk.sources.sql import form
 from refdesk.steps import BUILTIN
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -60,13 +61,20 @@ def settings_table() -> str:
         (
             f"`{field.name}`",
             f"`{settings.PREFIX}{field.name.upper()}`",
-            f"`{field.default}`" if field.default not in ("", MISSING) else "",
+            shown_default(field.default),
             allowed(field.name),
             documented.get(field.name, ""),
         )
         for field in fields(settings.Settings)
     ]
     return table(("setting", "variable", "default", "values", "meaning"), rows)
+
+
+def shown_default(value: object) -> str:
+    """Return a default as one writes it."""
+    if isinstance(value, tuple):
+        return ", ".join(f"`{one}`" for one in value)
+    return f"`{value}`" if value not in ("", MISSING) else ""
 
 
 def allowed(name: str) -> str:
@@ -76,6 +84,8 @@ def allowed(name: str) -> str:
     kind = settings.KINDS[name]
     if get_origin(kind) is Mapping:
         return "table; as variable a JSON object"
+    if get_origin(kind) is tuple:
+        return "names; as variable with commas between, or a JSON array"
     least = f", at least {settings.LEAST[name]:g}" if name in settings.LEAST else ""
     words = {str: "text", int: "whole number", float: "number", bool: "`true`, `false`"}
     return words[str if get_args(kind) else kind] + least
@@ -146,6 +156,12 @@ def step_options(step: type[Step]) -> str:
     return table(("option", "values", "default", "meaning"), rows)
 
 
+def source_keys(keys: Mapping[str, form.Key]) -> str:
+    """Return the keys of a part of a file for an SQL source."""
+    rows = [(f"`{name}`", key.values, key.default, key.meaning) for name, key in keys.items()]
+    return table(("key", "values", "default", "meaning"), rows)
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
     "public retrieval": public_tables.retrieval,
     "public languages": public_tables.languages,
@@ -156,6 +172,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "settings": settings_table,
     "error codes": error_codes,
     "steps": steps_table,
+    "sql source": partial(source_keys, form.TOP),
+    "sql map": partial(source_keys, form.MAP),
+    "sql sync": partial(source_keys, form.SYNC),
     **{f"step {step.name}": partial(step_options, step) for step in BUILTIN},
 }
 

@@ -9,6 +9,7 @@ from refdesk.models.catalog import SMOLLM2
 from refdesk.models.locate import locate
 
 pytest_plugins = ["tests.postgres"]
+pytest.register_assert_rewrite("refdesk.testing.stores")
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -14,15 +15,18 @@ import pytest
 NUMBERS = itertools.count()
 SERVER = "REFDESK_TEST_POSTGRES"
 """Names a running server to be used instead, as a URL of one who may create databases."""
+UNSAFE = ("fsync", "synchronous_commit", "full_page_writes", "autovacuum")
+"""What makes a server survive a loss of power, or tidy up later: slow, and in no test."""
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres_server() -> Iterator[str]:
     """Give the URL of a server's database `postgres`."""
     if url := os.environ.get(SERVER):
         yield url
         return
-    with embedded(tmp_path_factory.mktemp("postgres")) as url:
+    # Not below pytest's own folder: a second pytest takes the rights on that from the server's user.
+    with TemporaryDirectory(prefix="refdesk-postgres-") as folder, embedded(Path(folder)) as url:
         yield url
 
 
@@ -35,6 +39,10 @@ def embedded(folder: Path) -> Iterator[str]:
 
         server = get_server(folder)
     try:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            for name in UNSAFE:
+                connection.execute(f"ALTER SYSTEM SET {name} = off")
+            connection.execute("SELECT pg_reload_conf()")
         yield server.get_uri()
     finally:
         server.cleanup()
@@ -43,11 +51,18 @@ def embedded(folder: Path) -> Iterator[str]:
 @pytest.fixture
 def postgres(postgres_server: str) -> Iterator[str]:
     """Give the URL of an empty database, gone after the test."""
+    with empty(postgres_server) as url:
+        yield url
+
+
+@contextmanager
+def empty(server: str) -> Iterator[str]:
+    """Make an empty database, and remove it at the end."""
     name = f"test_{os.getpid()}_{next(NUMBERS)}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE \"{name}\" TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
-    yield database(postgres_server, name)
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
+    yield database(server, name)
+    with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 

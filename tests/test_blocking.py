@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import refdesk
-from refdesk.blocking import BlockingDesk
+from refdesk.blocking import BlockingConversations, BlockingDesk
 from refdesk.desk import Desk
+from refdesk.desk.conversing import ConversationVerbs
 from refdesk.errors import InputError, NotFound
 from refdesk.testing import HashingEmbedder
 
@@ -20,6 +21,16 @@ PUBLIC = [
 @pytest.mark.parametrize("name", [name for name in PUBLIC if name not in ("stream", "aclose")])
 def test_same_parameters_and_docstring(name: str) -> None:
     ours, theirs = getattr(BlockingDesk, name), getattr(Desk, name)
+    assert inspect.signature(ours) == inspect.signature(theirs)
+    assert ours.__doc__ == theirs.__doc__
+
+
+VERBS = [name for name in vars(ConversationVerbs) if not name.startswith("_") and name != "kept"]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_same_for_conversations(name: str) -> None:
+    ours, theirs = getattr(BlockingConversations, name), getattr(ConversationVerbs, name)
     assert inspect.signature(ours) == inspect.signature(theirs)
     assert ours.__doc__ == theirs.__doc__
 

@@ -113,7 +113,8 @@ def test_examples_run(page: Path, place: Path, eval_example: EvalExample) -> Non
         if title := example.prefix_settings().get("title"):
             (place / title).write_text(example.source, "utf-8")
         if (
-            page.stem in (*FOLDER_PAGES, "zones", "grounding-local", "loop-tools", "evaluation-data")
+            page.stem
+            in (*FOLDER_PAGES, "zones", "permissions", "grounding-local", "loop-tools", "evaluation-data")
             or page in STEP_PAGES
         ):
             eval_example.run_print_check(replace(example, source=_OUTPUT.sub(r"\1#> ", example.source)))

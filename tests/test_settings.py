@@ -95,3 +95,45 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "refdesk.toml").write_text("library = ")
     with pytest.raises(SettingsError, match=r"refdesk\.toml"):
         Settings.load(environ={}, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("variable", "names"),
+    [
+        ("anna", ("anna",)),
+        ("anna, staff", ("anna", "staff")),
+        ('["cn=anna,dc=example", "staff"]', ("cn=anna,dc=example", "staff")),
+        ("[]", ()),
+    ],
+)
+def test_names_in_a_variable(tmp_path: Path, variable: str, names: tuple[str, ...]) -> None:
+    assert Settings.load(environ={"REFDESK_PRINCIPALS": variable}, folder=tmp_path).principals == names
+
+
+def test_names_in_the_file_and_in_options_are_not_split(tmp_path: Path) -> None:
+    (tmp_path / "refdesk.toml").write_text('acl = ["staff", "a, b"]\nprincipals = "anna, bert"\n')
+    settings = Settings.load({"principals": "a,b"}, environ={}, folder=tmp_path)
+    assert (settings.acl, settings.principals) == (("staff", "a, b"), ("a,b",))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("principals", ("",)),
+        ("principals", 3),
+        ("principals", ("public ",)),
+        ("principals", [["a"]]),
+        ("acl", ()),
+        ("acl", ""),
+        ("acl", {"anna": 1}),
+    ],
+)
+def test_what_is_no_name_is_refused(tmp_path: Path, key: str, value: object) -> None:
+    with pytest.raises(SettingsError, match=f"'{key}' from options"):
+        Settings.load({key: value}, environ={}, folder=tmp_path)
+
+
+@pytest.mark.parametrize("value", [",", "anna,", '["anna"', '[""]', "[3]", '{"anna": 1}x,'])
+def test_names_in_a_variable_that_cannot_be_read(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingsError, match="'acl' from environment"):
+        Settings.load(environ={"REFDESK_ACL": value}, folder=tmp_path)

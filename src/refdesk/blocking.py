@@ -9,6 +9,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from anyio.from_thread import start_blocking_portal
 
 from refdesk.desk import Desk, aopen
+from refdesk.desk.conversing import ConversationVerbs
 from refdesk.desk.front import Path
 from refdesk.errors import InputError
 from refdesk.events import Event
@@ -27,6 +28,31 @@ def _blocking(
 
     update_wrapper(call, method)
     return call
+
+
+def _conversing(
+    method: Callable[Concatenate[ConversationVerbs, P], Awaitable[T]],
+) -> Callable[Concatenate["BlockingConversations", P], T]:
+    """Make the blocking twin of a method of `desk.conversations`."""
+
+    def call(self: "BlockingConversations", /, *args: P.args, **options: P.kwargs) -> T:
+        return self._desk._run(partial(method, self._verbs, *args, **options))
+
+    update_wrapper(call, method)
+    return call
+
+
+class BlockingConversations:
+    """The calls of `desk.conversations`, see `refdesk.desk.conversing`."""
+
+    def __init__(self, verbs: ConversationVerbs, desk: "BlockingDesk") -> None:
+        self._verbs, self._desk = verbs, desk
+
+    list = _conversing(ConversationVerbs.list)
+    show = _conversing(ConversationVerbs.show)
+    delete = _conversing(ConversationVerbs.delete)
+    purge = _conversing(ConversationVerbs.purge)
+    count = _conversing(ConversationVerbs.count)
 
 
 class BlockingDesk:
@@ -57,7 +83,14 @@ class BlockingDesk:
     collection = _blocking(Desk.collection)
     create_collection = _blocking(Desk.create_collection)
     delete_collection = _blocking(Desk.delete_collection)
+    purge_collection = _blocking(Desk.purge_collection)
+    wipe = _blocking(Desk.wipe)
     failures = _blocking(Desk.failures)
+
+    @property
+    def conversations(self) -> BlockingConversations:
+        """The calls on conversations: list, show, delete, purge, count."""
+        return BlockingConversations(self._desk.conversations, self)
 
     def stream(self, question: str, **options: Any) -> Iterator[Event]:
         """Give the events of an answer, see `Desk.stream`. Leaving the loop early stops the work."""

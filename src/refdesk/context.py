@@ -79,7 +79,7 @@ class Answer:
     zone: Zone = "unknown"
     refusal: str | None = None
     """Why there is no answer: `nothing_found`, `below_threshold`, `budget`, `abstained`, `screened`,
-    `review_rejected`, and of a loop `gave_up` and `unfinished`."""
+    `review_rejected`, `model_unavailable`, and of a loop `gave_up` and `unfinished`."""
     evidence: tuple[Evidence, ...] = ()
     warnings: tuple[str, ...] = ()
     timings: Mapping[str, float] = field(default_factory=dict)
@@ -93,9 +93,14 @@ class Answer:
     removed_links: int = 0
     """Links, images, HTML tags and addresses that were taken out of it."""
     grounding: Grounding | None = None
+    invitation: str = ""
+    """What the house says below the answer. It is no part of the text: nothing of it is cited or checked."""
+    degraded: tuple[str, ...] = ()
+    """What failed on the way and was done without, as in `Context.degraded`."""
 
     def __str__(self) -> str:
-        return self.text
+        """Return the text, and below it the invitation."""
+        return f"{self.text}\n\n{self.invitation}" if self.invitation else self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,8 @@ class Context:
     gate_reasoning: str = ""
     rewritten_query: str = ""
     expanded_query: str = ""
+    own_words: str = ""
+    """The latest message as it was put, where it is searched beside the query that was made of it."""
     sub_questions: tuple[str, ...] = ()
     selection_reasoning: str = ""
     results: tuple[Results, ...] = ()
@@ -211,6 +218,9 @@ class Context:
     citations: tuple[Citation, ...] = ()
     grounding: Grounding | None = None
     warnings: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    """What failed and was done without: names of steps, or of parts of them such as `search.vector` and
+    `answer.model`. What came of such a run is not to be kept as if it were whole."""
     error: RefdeskError | None = None
     usage: Usage = NO_USAGE
     trace: tuple[Trace, ...] = ()
@@ -235,8 +245,11 @@ class Context:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """What retrieval searches for: sub-questions, else expanded or rewritten query, else question."""
-        return self.sub_questions or (self.query,)
+        """What retrieval searches for: sub-questions, else expanded or rewritten query, else question.
+
+        The asker's own words are searched beside a query that was made of them.
+        """
+        return self.sub_questions or tuple(dict.fromkeys((self.query, self.own_words or self.query)))
 
     @property
     def hits(self) -> tuple[Hit, ...]:

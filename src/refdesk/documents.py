@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
+from refdesk.errors import InputError
+
 Scalar = str | int | float | bool | datetime
 Metadata = Mapping[str, Scalar | tuple[Scalar, ...]]
 Mode = Literal["vector", "keyword", "hybrid"]
 MODES: tuple[Mode, ...] = ("vector", "keyword", "hybrid")
+Strategy = Literal["titled", "post"]
+"""What is embedded with a chunk: the title, or with it also what metadata `category` and `tags` hold."""
 DEFAULT_COLLECTION = "default"
 PUBLIC = "public"
 """The principal that everyone is: what names it in its ACL may be read by anyone."""
@@ -150,6 +154,13 @@ class Scope:
     upkeep: bool = field(default=False, kw_only=True)
     """Read whatever the ACLs say: for ingesting, counting and repairing, never to answer anyone."""
 
+    def __post_init__(self) -> None:
+        if isinstance(self.principals, str):  # its characters might name others
+            raise InputError(
+                f"The principals of a scope are {self.principals!r:.80}, not several names.",
+                remedy="Write a tuple of names, also for one: ('anna',).",
+            )
+
     @property
     def readers(self) -> frozenset[str]:
         """The principals that an ACL may name to be read in this scope."""
@@ -184,9 +195,28 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteReceipt:
-    """What a delete removed, counted in the store after it was done."""
+    """What a delete removed, counted where it was, after it was done; and what of it is left elsewhere."""
 
     collection: str
     documents: int
     chunks: int
     source_ids: tuple[str, ...] = ()
+    vectors: int = 0
+    """Vectors that are gone with the chunks."""
+    full_text: int = 0
+    """Chunks that keyword search does not find any more."""
+    ledger: int = 0
+    """Sources that the ledger does not know any more."""
+    failures: int = 0
+    """Notes of sources that had failed."""
+    kept_hits: int = 0
+    """Passages that conversations kept for `recall`."""
+    answers: int = 0
+    """Answers in conversations that cite the documents: gone where `answers_deleted`, else still there."""
+    answers_deleted: bool = False
+    runs: tuple[str, ...] = ()
+    """Evaluation runs that name or quote the documents; they are still there."""
+    caches: tuple[str, ...] = ()
+    """Caches that were emptied: none so far, since refdesk caches no documents, vectors, results or answers."""
+    wiped: bool = False
+    """Whether nothing of it is left in files that are not used any more."""

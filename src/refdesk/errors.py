@@ -9,7 +9,7 @@
     │  └─ ParseError          parse_failed         bytes that no parser could read; `.reason`
     ├─ ModelError             model_unavailable    weights that are missing, damaged or refused
     ├─ EmbeddingMismatch      embedding_mismatch   a collection made with another embedding space
-    ├─ RemoteError            remote_failed        an HTTP model server; `.retryable`
+    ├─ RemoteError            remote_failed        an HTTP model server; `.retryable`, `.status`
     ├─ LLMError               llm_failed           a language model; `.retryable`
     │  ├─ ContextTooLong      context_too_long     the prompt does not fit into the model's window
     │  └─ ReplyUnreadable     reply_unreadable     a reply that is not the JSON that was asked for; `.reply`
@@ -110,9 +110,10 @@ class RemoteError(RefdeskError):
 
     code = "remote_failed"
 
-    def __init__(self, message: str, *, retryable: bool, remedy: str = "") -> None:
+    def __init__(self, message: str, *, retryable: bool, remedy: str = "", status: int | None = None) -> None:
         super().__init__(message, remedy=remedy)
         self.retryable = retryable
+        self.status = status
 
 
 class LLMError(RefdeskError):

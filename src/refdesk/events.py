@@ -57,6 +57,13 @@ class Citations:
     citations: tuple[Citation, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """What the house says below the answer, which is no part of its text."""
+
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted:
     """A step of a run began. `path` leads from the pipeline to the step."""
@@ -166,7 +173,7 @@ AnswerEvent = Token | Done
 StepEvent = StepStarted | StepFinished | StepFailed
 LoopEvent = ToolStarted | ToolFinished | LoopFinished
 
-Event = RunStarted | RunFinished | StepEvent | LoopEvent | ModelCalled | Token | Citations | Done
+Event = RunStarted | RunFinished | StepEvent | LoopEvent | ModelCalled | Token | Citations | Invitation | Done
 """What a run gives."""
 
 Sink = Callable[[Event], None]

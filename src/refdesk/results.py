@@ -9,6 +9,7 @@ from refdesk.documents import Hit, Mode
 
 Fusion = Literal["zscore", "rrf"]
 FUSIONS: tuple[Fusion, ...] = ("zscore", "rrf")
+ArmName = Literal["vector", "keyword"]
 EmptyReason = Literal["blank_query", "no_documents", "filtered_out", "no_tokens", "no_match"]
 
 
@@ -16,13 +17,15 @@ EmptyReason = Literal["blank_query", "no_documents", "filtered_out", "no_tokens"
 class Arm:
     """What one of the searches behind a mode found."""
 
-    name: Literal["vector", "keyword"]
+    name: ArmName
     found: int
     best: float | None
     """Highest score: cosine or BM25, by the arm's name; None where nothing was found."""
     worst: float | None
     seconds: float
     """Wall time; for the vector arm with the embedding of the query."""
+    error: str = ""
+    """Why it failed, where the hits are those of the other arm."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,22 +14,31 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from refdesk.citations.templates import problem
 from refdesk.context import NumberBy
-from refdesk.documents import DEFAULT_COLLECTION, MODES, Mode
-from refdesk.errors import SettingsError
+from refdesk.conversations.names import Where
+from refdesk.documents import DEFAULT_COLLECTION, MODES, PUBLIC, Mode
+from refdesk.errors import InputError, SettingsError
+from refdesk.principals import as_principals
 from refdesk.retrieval import CANDIDATES, FUSIONS, Fusion
 
 FILE = "refdesk.toml"
 PREFIX = "REFDESK_"
+ENVIRONMENT = "environment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a desk is made of. A field is a key of refdesk.toml; in capitals after `REFDESK_`, a variable."""
 
-    library: str = "./.refdesk"
-    """Folder of the embedded store."""
+    library: str = field(default="./.refdesk", repr=False)
+    """Folder of the embedded store, or the URL of one in Postgres, see docs/stores-postgres.md."""
     collection: str = DEFAULT_COLLECTION
     """Collection that is used where none is named."""
+    acl: tuple[str, ...] = (PUBLIC,)
+    """Who may read new documents of which nothing else says it, see docs/permissions.md: `public` is
+    everyone."""
+    principals: tuple[str, ...] = ()
+    """Who asks, where a call does not say it: a user and their groups. Without any, only what is public is
+    read."""
     embedder: str = "minilm"
     """Name, folder or server of the embedder, see docs/embedding.md."""
     precision: str = "int8"
@@ -38,8 +47,8 @@ class Settings:
     """Name, folder or server of the reranker, see docs/reranking.md; `none` for the order of retrieval;
     `auto` for `maxsim` where the embedder gives token vectors, else `none`."""
     calibration: str = ""
-    """File with limits of zones that `refdesk eval calibrate` measured; empty for `calibration.yaml` in the
-    library's folder, where there is one."""
+    """File with limits of zones that `refdesk eval calibrate` measured; empty for `calibration.yaml` beside
+    the library, where there is one."""
     llm: str = ""
     """Model string such as `openai:gpt-5-mini`; empty for the extractive answerer."""
     llm_window: int = 8192
@@ -79,6 +88,11 @@ class Settings:
     """Memory limit of a process that reads files."""
     cache: str = ""
     """Folder of model weights; empty for the user's cache folder."""
+    conversations: Where = "auto"
+    """Where conversations are kept: beside the library (`auto`), in this process (`memory`), or nowhere
+    (`none`)."""
+    conversation_days: float = 0.0
+    """How long a conversation is kept after it was last used, in days; 0 for ever."""
 
     @classmethod
     def load(
@@ -93,7 +107,7 @@ class Settings:
         path = (folder or Path.cwd()) / FILE
         if path.is_file():
             settings = settings.merged(_from_file(path), str(path))
-        settings = settings.merged(_from_environ(os.environ if environ is None else environ), "environment")
+        settings = settings.merged(_from_environ(os.environ if environ is None else environ), ENVIRONMENT)
         given = {key: value for key, value in (options or {}).items() if value is not None}
         return settings.merged(given, "options")
 
@@ -108,6 +122,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "fusion": FUSIONS,
     "precision": ("int8", "fp32"),
     "number_by": get_args(NumberBy),
+    "conversations": get_args(Where),
 }
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 LEAST: Mapping[str, float] = {
@@ -118,6 +133,7 @@ LEAST: Mapping[str, float] = {
     "llm_window": 512,
     "llm_output": 16,
     "seconds": 0,
+    "conversation_days": 0,
     "parse_seconds": 1,
     "parse_megabytes": 256,
 }
@@ -152,6 +168,8 @@ def _converted(key: str, value: Any, origin: str) -> Any:
     kind = KINDS[key]
     if get_origin(kind) is Mapping:
         return _templates(key, value, origin)
+    if get_origin(kind) is tuple:
+        return _names(key, value, origin)
     if get_args(kind):
         return str(value)
     if kind is bool:
@@ -178,6 +196,24 @@ def _templates(key: str, value: Any, origin: str) -> Mapping[str, str]:
                 remedy="Write one such as https://intranet.example/{source_id}?page={page}.",
             )
     return dict(table)
+
+
+def _names(key: str, value: Any, origin: str) -> tuple[str, ...]:
+    """Read a name or several."""
+    if origin == ENVIRONMENT:
+        value = _split(value)
+    try:
+        names = as_principals(value, f"Setting {key!r} from {origin}")
+    except InputError as error:
+        raise SettingsError(error.message, remedy=error.remedy) from error
+    if value is None or (key == "acl" and not names):
+        raise _wrong(key, value, origin, f"names of users and groups, {PUBLIC!r} for everyone")
+    return names
+
+
+def _split(text: str) -> Any:
+    """Read what a variable has: a JSON array, else names with commas between."""
+    return _json(text) if text.lstrip().startswith("[") else [one.strip() for one in text.split(",")]
 
 
 def _json(text: str) -> Any:

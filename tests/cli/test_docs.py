@@ -1,6 +1,7 @@
 """The generated parts of the docs say all there is to say."""
 
-import importlib.util
+import importlib
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
@@ -16,20 +17,17 @@ SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "generate.py"
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def generate() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPT.parent)
+        yield importlib.import_module("generate")
 
 
 def test_every_setting_is_listed_with_its_meaning(generate: ModuleType) -> None:
     table = generate.settings_table()
     for field in fields(Settings):
         assert f"| `{field.name}` | `REFDESK_{field.name.upper()}` |" in table
-    assert "Folder of the embedded store." in table
+    assert "Folder of the embedded store" in table
 
 
 def test_every_error_is_listed(generate: ModuleType) -> None:

@@ -112,7 +112,7 @@ def test_progress_on_a_terminal_leaves_the_summary(command: Command) -> None:
 
 def test_a_terminal_is_asked_before_a_collection_is_deleted(filled: Run, command: Command) -> None:
     words, environment = command("collections", "delete", "default")
-    for reply, code, told in (("n", 1, "Nothing was changed."), ("y", 0, "Deleted default with 3 documents")):
+    for reply, code, told in (("n", 1, "Nothing was changed."), ("y", 0, "Deleted the collection default:")):
         ours, theirs = pty.openpty()
         done = subprocess.Popen(
             words, env=environment, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

@@ -53,13 +53,13 @@ IN_CODE = {
     "forum": (
         Screen()
         | Recall()
-        | Condense()
+        | Condense(timeout=30)
         | Screen(id="screen_condensed", text="condensed")
-        | Search(top_k=25, mode="hybrid")
-        | Rerank(on_error="continue")
-        | Dedupe(by="document", keep=6)
+        | Search(top_k=25, mode="hybrid", fusion="rrf", on_arm_error="continue", arm_timeout=20)
+        | Rerank(depth=25, timeout=20)
+        | Dedupe(by=("topic_id", "document"), keep=6)
         | Assess()
-        | Answer()
+        | Answer(evidence=6, show=("category", "tags"), on_model_error="sources", model_timeout=120)
         | Cite()
         | Ground()
         | Remember()
@@ -128,10 +128,10 @@ def test_presets_are_the_files_and_say_when_to_use_them() -> None:
         assert any("#" in line for line in (folder / f"{name}.yaml").read_text("utf-8").splitlines()), name
 
 
-def test_default_and_simple_need_no_model_and_the_others_say_so() -> None:
+def test_presets_that_need_a_model_say_so() -> None:
     needing = {name for name in PRESETS if load_pipeline(name).problems(llm=False)}
     assert needing == {name for name, text in presets().items() if "Needs a language model" in text}
-    assert needing == {"modular", "agentic", "forum", "assistant"}
+    assert needing == {"modular", "agentic", "assistant"}
 
 
 def test_a_file_a_text_and_a_mapping_make_the_same_as_code(tmp_path: Path) -> None:

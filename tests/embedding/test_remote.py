@@ -9,7 +9,7 @@ import httpx
 import numpy as np
 import pytest
 
-from refdesk.embedding.http import HttpEmbedder, Options, connect_named, connect_openai, connect_tei
+from refdesk.embedding.http import PROBE, HttpEmbedder, Options, connect_named, connect_openai, connect_tei
 from refdesk.embedding.remote import Server, retry_seconds
 from refdesk.errors import RemoteError
 from refdesk.testing import HashingEmbedder, check_embedder
@@ -112,7 +112,7 @@ async def test_what_is_sent_to_openai() -> None:
     assert request.headers["Authorization"] == f"Bearer {KEY}"
     assert json.loads(request.content) == {
         "model": "embed-3",
-        "input": ["probe"],
+        "input": [PROBE],
         "encoding_format": "float",
     }
 
@@ -197,7 +197,10 @@ async def test_an_unreachable_server_is_named() -> None:
         (says(200, row()), r"array of shape \(1, 0\)"),
         (says(200, {"data": [{"index": 0, "embedding": "AAA="}]}), "no numbers"),
         (says(200, row(0.0, 0.0)), "zero or not finite"),
-        (says(200, row(None)), "zero or not finite"),
+        (says(200, row(None)), "no numbers"),
+        (says(200, {"data": [{"index": 0, "embedding": ["1.0", "2.0"]}]}), "no numbers"),
+        (httpx.Response(200, text='{"data": [{"index": 0, "embedding": [1.0, NaN]}]}'), "not finite"),
+        (httpx.Response(200, text='{"data": [{"index": 0, "embedding": [1e999, 1.0]}]}'), "not finite"),
     ],
 )
 async def test_a_wrong_answer_gives_its_cause_at_once(response: httpx.Response, message: str) -> None:

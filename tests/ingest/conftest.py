@@ -10,6 +10,7 @@ from refdesk.chunking import Chunker
 from refdesk.events import IngestEvent
 from refdesk.ingest import Ingestion, Recipe, Summary
 from refdesk.ingest.batch import Writer
+from refdesk.ingest.permitting import Permission
 from refdesk.parsing.pool import ParserPool
 from refdesk.sources import Source
 from refdesk.sources.files import Files
@@ -42,6 +43,7 @@ class Bench:
     ) -> Ingestion:
         embedder = self.embedder
         return Ingestion(
+            permission=Permission(),
             sources=sources or (Files(self.folder, root=self.folder),),
             collection="c",
             store=self.store,

@@ -46,7 +46,7 @@ def test_steps_can_be_copied() -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "hint"), [("topk", "Did you mean 'top_k'?"), ("zzz", "Its options: collection,")]
+    ("option", "hint"), [("topk", "Did you mean 'top_k'?"), ("zzz", "Its options: arm_timeout, collection,")]
 )
 def test_an_unknown_option_is_an_error_with_the_nearest_name(option: str, hint: str) -> None:
     with pytest.raises(InputError) as raised:

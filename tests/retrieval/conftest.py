@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from refdesk.analysis import analyse
-from refdesk.documents import Chunk, Document, Scope, chunk_id, document_id
+from refdesk.documents import PUBLIC, Chunk, Document, Scope, chunk_id, document_id
 from refdesk.stores import Reader, StoredDocument
 from refdesk.stores.lance import open_lance
 from refdesk.testing import HashingEmbedder
@@ -36,7 +36,12 @@ async def stored(embedder: HashingEmbedder, source_id: str, text: str) -> Stored
     )
     return StoredDocument(
         document=Document(
-            collection="default", source_id=source_id, title=source_id, text=text, language="en"
+            collection="default",
+            source_id=source_id,
+            title=source_id,
+            text=text,
+            language="en",
+            acl=(PUBLIC,),
         ),
         chunks=chunks,
         tokens=tuple(" ".join(analyse(line, "en")) for line in lines),

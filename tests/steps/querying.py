@@ -70,4 +70,5 @@ def assert_passed_over(context: Context, before: Context, saying: str) -> None:
     assert context.error is None
     assert traced(context).outcome == "continued"
     assert saying in context.warnings[-1]
-    assert context.evolve(warnings=(), trace=(), usage=before.usage) == before
+    assert context.degraded == (*before.degraded, traced(context).path[-1])
+    assert context.evolve(warnings=(), degraded=before.degraded, trace=(), usage=before.usage) == before

@@ -9,7 +9,7 @@ from refdesk.analysis import analyse
 from refdesk.context import Context
 from refdesk.desk.calls import CallServices
 from refdesk.desk.services import Services
-from refdesk.documents import Chunk, Document, Metadata, chunk_id, document_id
+from refdesk.documents import PUBLIC, Chunk, Document, Metadata, chunk_id, document_id
 from refdesk.pipeline import LLMValue, Pipeline, Run, Step
 from refdesk.settings import Settings
 from refdesk.stores import Store, StoredDocument
@@ -35,6 +35,7 @@ def document(
         text=text,
         language="en",
         metadata=metadata or {},
+        acl=(PUBLIC,),
     )
     places = _lines(text) if spans is None else spans
     return made, tuple(

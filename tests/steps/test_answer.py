@@ -233,7 +233,7 @@ async def test_a_failure_after_the_first_token_surfaces(desk: refdesk.Desk) -> N
             raise LLMError("cut off")
 
     events: list[Event] = []
-    steps = Search() | Answer(extractive_on_failure=True, on_error="continue")
+    steps = Search() | Answer(on_model_error="quotes", on_error="continue")
     context = await desk.run(steps, QUESTION, llm=Breaking([""]), on_event=events.append)
     assert isinstance(context.error, LLMError)
     assert context.answer is None
@@ -241,15 +241,14 @@ async def test_a_failure_after_the_first_token_surfaces(desk: refdesk.Desk) -> N
 
 
 async def test_quoting_in_place_of_a_model_that_is_down(desk: refdesk.Desk) -> None:
-    step = Answer(extractive_on_failure=True)
+    step = Answer(on_model_error="quotes")
     answer, text, _ = await streamed(desk, Search(), step, llm=ScriptedLLM([LLMError("down")]))
     assert answer.model == "extractive"
     assert answer.text == text
     assert "The model failed, so the documents are quoted" in answer.warnings[0]
+    assert answer.degraded == ("answer.model",)
     llm = ScriptedLLM([LLMError("down")])
-    answer, _, _ = await streamed(
-        desk, Search(), Answer(extractive_on_failure=True, self_correct=True), llm=llm
-    )
+    answer, _, _ = await streamed(desk, Search(), Answer(on_model_error="quotes", self_correct=True), llm=llm)
     assert answer.model == "extractive"
     assert len(llm.asked) == 1
 
@@ -270,7 +269,14 @@ async def test_questions_at_once_do_not_mix(desk: refdesk.Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"self_correct": True}, {"extractive_on_failure": True}, {"prompt": "{question}"}]
+    "options",
+    [
+        {"self_correct": True},
+        {"on_model_error": "sources"},
+        {"model_timeout": 5},
+        {"show": ("category",)},
+        {"prompt": "{question}"},
+    ],
 )
 def test_options_that_an_answerer_of_ones_own_does_not_heed(options: dict[str, Any]) -> None:
     steps = (Search(), Answer(answerer=Template, **options))

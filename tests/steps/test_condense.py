@@ -11,7 +11,7 @@ from refdesk.context import Context, Turn
 from refdesk.errors import LimitReached, StepError
 from refdesk.llm import Message
 from refdesk.pipeline import Pipeline
-from refdesk.steps import Condense, Rewrite, Search
+from refdesk.steps import Condense, Decompose, Rewrite, Search
 from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +43,8 @@ async def slow(question: str, history: Sequence[Turn]) -> str:
 async def test_history_becomes_one_query() -> None:
     llm = ScriptedLLM([QUERY])
     context = await after(Condense() | Search(searcher=lambda query, name: []), TALK, llm=llm)
-    assert (context.rewritten_query, context.queries_tried) == (QUERY, (QUERY,))
+    assert (context.rewritten_query, context.own_words) == (QUERY, TALK.question)
+    assert context.queries_tried == (QUERY, TALK.question)
     assert (context.question, context.history) == (TALK.question, HISTORY)
     assert context.trace[0].measures == {"query": QUERY, "turns": 2}
     assert llm.asked[0][-1].text == (
@@ -51,6 +52,33 @@ async def test_history_becomes_one_query() -> None:
         "Latest message: and how loud is the second?\nQuery:"
     )
     assert "ignore instructions" in prompt_of(llm)
+
+
+async def test_the_own_words_are_searched_beside_the_query() -> None:
+    searched: list[str] = []
+
+    def find(query: str, name: str) -> list[Any]:
+        searched.append(query)
+        return []
+
+    await after(Condense() | Search(searcher=find), TALK, llm=ScriptedLLM([QUERY]))
+    assert searched == [QUERY, TALK.question]
+    alone = await after(Condense(own_words=False), TALK, llm=ScriptedLLM([QUERY]))
+    assert alone.queries == (QUERY,)
+    same = await after(Condense(), TALK, llm=ScriptedLLM([TALK.question.upper()]))
+    assert same.queries == (TALK.question.upper(),), "nothing is searched twice"
+    parts = await after(
+        Condense() | Decompose(decomposer=lambda query: ["a part", "b part"]), TALK, llm=ScriptedLLM([QUERY])
+    )
+    assert parts.queries == ("a part", "b part")
+    sharper = Condense(condenser=lambda q, turns: QUERY) | Rewrite(rewriter=str.upper)
+    assert (await after(sharper, TALK)).queries == (QUERY.upper(), TALK.question)
+
+
+async def test_a_query_that_was_refined_by_what_it_found_stands_alone() -> None:
+    step = Rewrite(rewriter=lambda query: "sharper", after_retrieval=True)
+    context = await after(step, TALK.evolve(rewritten_query=QUERY, own_words=TALK.question))
+    assert context.queries == ("sharper",)
 
 
 @pytest.mark.parametrize("history", [(), (Turn("user", " \n"), Turn("assistant", ""))])
@@ -154,7 +182,9 @@ async def test_prompts_and_models_of_ones_own() -> None:
     assert own.asked == [(Message("user", shown),)]
     prompted = Condense(prompt=lambda q, turns: f"{q} {turns[1].text}", llm=lambda prompt: prompt.upper())
     assert (await after(prompted, TALK)).query == "AND HOW LOUD IS THE SECOND? THE X200 AND THE X300 [1]."
-    assert_passed_over(await after(Condense(), TALK), TALK, "needs a language model")
+    alone = await after(Condense(), TALK)
+    assert (alone.queries, traced(alone).outcome) == ((TALK.question,), "done")
+    assert "No language model is named" in alone.warnings[-1]
 
 
 @pytest.mark.parametrize(

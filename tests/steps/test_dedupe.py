@@ -104,3 +104,33 @@ async def test_each_value_once_best_first_and_the_order_stays(given: list[str | 
     firsts = [n for n, topic in enumerate(given) if topic is None or given.index(topic) == n]
     assert ids(context) == [f"h{n}" for n in firsts]
     assert [hit.rank for hit in context.hits] == list(range(1, len(firsts) + 1))
+
+
+async def test_of_several_keys_the_first_counts_that_a_hit_has() -> None:
+    rows: list[dict[str, Any]] = [
+        {"topic_id": "a", "doc": 1},
+        {"topic_id": "a", "doc": 2},
+        {"doc": 3},
+        {"doc": 3},
+        {"topic_id": ""},
+    ]
+    context = await deduped(Dedupe(by=("topic_id", "document")), *rows)
+    assert ids(context) == ["h0", "h2", "h4"]
+    assert context.warnings == ()
+
+
+async def test_values_of_different_keys_do_not_repeat_each_other() -> None:
+    rows = [{"topic": "a"}, {"thread": "a"}, {"thread": "a"}, {}]
+    context = await deduped(Dedupe(by=("topic", "thread")), *rows)
+    assert ids(context) == ["h0", "h1", "h3"]
+
+
+async def test_several_keys_that_no_hit_has_are_a_warning() -> None:
+    context = await deduped(Dedupe(by=("topik", "thred")), {"topic": 1})
+    assert "the metadata key 'topik' or 'thred'" in context.warnings[0]
+
+
+@pytest.mark.parametrize("by", [(), ("document", "topic_id")])
+def test_keys_that_make_no_sense(by: Any) -> None:
+    [problem] = Pipeline((Search(), Dedupe(by=by), Answer())).problems()
+    assert problem.step == "dedupe"

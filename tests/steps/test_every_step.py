@@ -46,6 +46,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "distill": {"llm": scripted("30 days of leave per year [[1]].")},
     "answer": {"llm": scripted("Employees get 30 days of leave [[1]].")},
     "investigate": {"controller_llm": investigated, "answer_llm": scripted("Employees get 30 days [[1]].")},
+    "invite": {"text": "Ask in [the forum](https://forum.example/new)."},
     "review": {"llm": scripted({"decision": "pass", "verdict": "pass", "reason": "Fine."})},
     "when": {"condition": "hits>0", "steps": (Search(),)},
     "repeat": {"until": "hits>0", "steps": (Search(),)},

@@ -11,6 +11,7 @@ from refdesk.filters import as_filter
 from refdesk.steps import Search
 from refdesk.steps.outside import hits_of, own_searcher
 from refdesk.testing.rerankers import sample_hits
+from refdesk.testing.steps import NoLibrary
 
 STEP = Search(id="mine")
 
@@ -101,7 +102,7 @@ async def test_what_is_found_has_to_pass_the_filter() -> None:
         ]
 
     async def ids(filters: Any) -> list[tuple[str, int]]:
-        found = await own_searcher(search, as_filter(filters), STEP)("q", "wiki")
+        found = await own_searcher(search, as_filter(filters), STEP, NoLibrary())("q", "wiki")
         return [(hit.chunk.chunk_id, hit.rank) for hit in found]
 
     assert await ids(None) == [("1", 1), ("2", 2), ("3", 3)]

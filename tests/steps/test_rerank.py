@@ -400,3 +400,59 @@ async def test_a_reranker_that_fails_leaves_the_name_of_what_scored(desk: refdes
     context = await desk.step(Rerank(reranker=failing), before)
     assert (context.reranker, context.rerank_scores) == ("careful", before.rerank_scores)
     assert (await desk.step(Rerank(reranker=failing), await found(desk))).reranker == ""
+
+
+class Lengths:
+    """Scores hits by how long the text is that it was given."""
+
+    name = "lengths"
+
+    def __init__(self) -> None:
+        self.given: list[Hit] = []
+
+    def rerank(self, question: str, hits: Sequence[Hit]) -> list[float]:
+        self.given = list(hits)
+        return [float(len(hit.chunk.text)) for hit in hits]
+
+
+async def passages(desk: refdesk.Desk, *texts: str) -> Context:
+    def search(query: str, collection: str) -> list[dict[str, Any]]:
+        return [{"id": f"h{n}", "text": text} for n, text in enumerate(texts)]
+
+    return await desk.step(Search(searcher=search), await desk.start("Which?"))
+
+
+async def test_an_excerpt_is_read_and_whole_hits_come_back(desk: refdesk.Desk) -> None:
+    texts = ("short", "word " * 30, "x" * 99, "A sentence of some words, and more of it.")
+    given, lengths = await passages(desk, *texts), Lengths()
+    context = await desk.step(Rerank(reranker=lengths, excerpt=24), given)
+    assert [hit.chunk.text for hit in lengths.given] == [
+        "short",
+        "word word word word word",
+        "x" * 24,
+        "A sentence of some words",
+    ]
+    for hit in lengths.given:
+        assert hit.chunk.end - hit.chunk.start == len(hit.chunk.text)
+    assert {hit.chunk for hit in context.hits} == {hit.chunk for hit in given.hits}
+    assert ids(context) == ["h1", "h2", "h3", "h0"]
+    assert context.reranker == "lengths, 24 characters"
+    assert set(context.rerank_scores) == {"h0", "h1", "h2", "h3"}
+
+
+async def test_an_excerpt_is_not_taken_for_the_whole_by_what_knows_ids(desk: refdesk.Desk) -> None:
+    lengths = Lengths()
+    await desk.step(Rerank(reranker=lengths, excerpt=20), await passages(desk, "short", "word " * 30))
+    assert lengths.given[0].chunk.chunk_id == "h0"
+    assert lengths.given[1].chunk.chunk_id not in ("h0", "h1")
+
+
+async def test_limits_of_whole_hits_do_not_hold_for_excerpts(desk: refdesk.Desk) -> None:
+    whole = await desk.step(Rerank(), await found_in(desk))
+    short = await desk.step(Rerank(excerpt=20), await found_in(desk))
+    assert short.reranker == f"{whole.reranker}, 20 characters"
+    assert len(short.hits) == len(whole.hits)
+
+
+async def found_in(desk: refdesk.Desk) -> Context:
+    return await desk.step(Search(), await desk.start("When does the kitchen close?"))

@@ -69,7 +69,7 @@ async def test_nothing_comes_after_a_refusal(desk: refdesk.Desk) -> None:
     assert [event.text for event in asked if isinstance(event, Token)] == ["Ask the payroll office."]
     assert [event.path for event in asked if isinstance(event, StepStarted)] == [("recall",), ("screen",)]
     assert not llm.asked
-    assert await desk.services.conversations.turns("c") == ()
+    assert await desk.services.conversations.everyones() == ()
 
 
 async def test_a_refusal_inside_another_step_ends_the_whole(desk: refdesk.Desk) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.steps.services import document, id_of, ran, services_on
 
 from refdesk.context import Context
-from refdesk.documents import Chunk, Document, Hit, Page
+from refdesk.documents import PUBLIC, Chunk, Document, Hit, Page
 from refdesk.errors import StoreError
 from refdesk.pipeline import Pipeline, Run, Services
 from refdesk.results import Results, numbered
@@ -126,6 +126,7 @@ async def test_the_page_is_that_of_the_new_start(tmp_path: Path) -> None:
         title=stored.title,
         text=TEXT,
         pages=(Page(1, 0, 110), Page(2, 110, len(TEXT))),
+        acl=(PUBLIC,),
     )
     context = await widened(tmp_path, Widen(), [(paged, chunks)], on(chunks[5]))
     assert (context.hits[0].chunk.start, context.hits[0].chunk.page) == (96, 1)

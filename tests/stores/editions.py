@@ -1,6 +1,6 @@
 """A writer that numbered editions can be told from, run as a process of its own and killed by the tests.
 
-    python editions.py FOLDER FIRST PREFIX
+    python editions.py LIBRARY FIRST PREFIX
 
 writes edition after edition, beginning with FIRST, and prints the number of each that was acknowledged.
 Edition `n` replaces three sources and deletes one, both chosen by `n` alone.
@@ -12,8 +12,8 @@ from itertools import count
 
 import anyio
 
-from refdesk.stores import StoredDocument
-from refdesk.stores.lance import LanceStore, open_lance
+from refdesk.stores import Store, StoredDocument
+from refdesk.stores.opening import open_store
 from refdesk.testing.stores.samples import COLLECTION, DIMENSION, FINGERPRINT, sample
 
 SOURCES = 12
@@ -46,7 +46,7 @@ def texts_after(number: int, prefix: str) -> dict[str, list[str]]:
     return state
 
 
-async def publish(store: LanceStore, number: int, prefix: str) -> None:
+async def publish(store: Store, number: int, prefix: str) -> None:
     """Write one edition; maintenance comes with every fifth."""
     await store.write(COLLECTION, batch(number, prefix), fingerprint=FINGERPRINT, dimension=DIMENSION)
     if deleted(number, prefix) in await store.entries(COLLECTION):
@@ -55,8 +55,8 @@ async def publish(store: LanceStore, number: int, prefix: str) -> None:
         await store.optimise()
 
 
-async def main(folder: str, first: int, prefix: str) -> None:
-    store = await open_lance(folder)
+async def main(library: str, first: int, prefix: str) -> None:
+    store = await open_store(library)
     await store.create(COLLECTION)
     for number in count(first):
         await publish(store, number, prefix)

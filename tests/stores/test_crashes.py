@@ -1,75 +1,25 @@
 """What was acknowledged survives the death of the writer, and nothing else is seen."""
 
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import anyio
 import pytest
 from tests.stores import editions
+from tests.stores.killing import kill_after, possible_states, start, stored_texts
 
-from refdesk.documents import Scope
-from refdesk.stores.lance import LanceStore, open_lance
-from refdesk.testing.stores.samples import COLLECTION, put, sample, vector
+from refdesk.stores.lance import open_lance
+from refdesk.testing.stores.samples import COLLECTION, put, sample
 
 pytestmark = pytest.mark.anyio
 
 ROUNDS = 10
 
 
-def start(folder: Path, first: int, prefix: str = "s") -> subprocess.Popen[str]:
-    command = [sys.executable, editions.__file__, str(folder), str(first), prefix]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def kill_after(writer: subprocess.Popen[str], acknowledged: int, pause: float) -> int:
-    """Kill a writer a moment after it acknowledged so many editions; return the last one acknowledged."""
-    assert writer.stdout is not None
-    for _ in range(acknowledged):
-        assert writer.stdout.readline(), "the writer ended by itself"
-    try:
-        writer.wait(pause)
-    except subprocess.TimeoutExpired:
-        writer.kill()
-    rest, _ = writer.communicate()
-    assert writer.returncode == -9
-    return len(rest.split())
-
-
-async def stored_texts(store: LanceStore) -> dict[str, list[str]]:
-    """Return all chunks by source, after making sure that every way to read them agrees."""
-    reader = await store.reader(Scope())
-    records = await reader.documents()
-    chunks = {each.source_id: [one.text for one in await reader.chunks(each.document_id)] for each in records}
-    everything = sorted(text for texts in chunks.values() for text in texts)
-    worded = await reader.keyword_search(["words"], top_k=10_000)
-    near = await reader.vector_search(vector("x"), top_k=10_000)
-    assert sorted(hit.chunk.text for hit in worded) == everything
-    assert sorted(hit.chunk.text for hit in near) == everything
-    assert await reader.count() == (len(chunks), len(everything))
-    assert {name: entry.chunks for name, entry in (await store.entries(COLLECTION)).items()} == {
-        name: len(texts) for name, texts in chunks.items()
-    }
-    return chunks
-
-
-def possible_states(number: int) -> list[dict[str, list[str]]]:
-    """Return the states while edition `number` is the last acknowledged: it, or parts of the next two."""
-    states = [editions.texts_after(number, "s")]
-    for edition in (number + 1, number + 2):
-        written = states[-1] | {
-            stored.document.source_id: [chunk.text for chunk in stored.chunks]
-            for stored in editions.batch(edition, "s")
-        }
-        states += [written, editions.texts_after(edition, "s")]
-    return states
-
-
 async def test_kill_9_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     chance, last, begun = random.Random(), 0, 1
     for _ in range(ROUNDS):
-        writer, enough = start(tmp_path, begun), chance.randrange(3)
+        writer, enough = start(str(tmp_path), begun), chance.randrange(3)
         last = begun - 1 + enough
         last += await anyio.to_thread.run_sync(kill_after, writer, enough, chance.random() * 0.4)
         store = await open_lance(tmp_path)
@@ -83,7 +33,7 @@ async def test_kill_9_loses_nothing_that_was_acknowledged(tmp_path: Path) -> Non
 
 async def test_two_processes_write_at_once(tmp_path: Path) -> None:
     await (await open_lance(tmp_path)).create(COLLECTION)
-    writers = {prefix: start(tmp_path, 1, prefix) for prefix in ("a", "b")}
+    writers = {prefix: start(str(tmp_path), 1, prefix) for prefix in ("a", "b")}
     last = {
         prefix: 6 + await anyio.to_thread.run_sync(kill_after, writer, 6, 0.0)
         for prefix, writer in writers.items()

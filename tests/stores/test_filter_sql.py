@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from refdesk.documents import Document, Metadata, Scalar
+from refdesk.documents import PUBLIC, Document, Metadata, Scalar, Scope
 from refdesk.errors import InputError
 from refdesk.filters import And, Compare, Equals, Exists, Filter, In, Not, Or, matches
 from refdesk.filters.meaning import comparisons
-from refdesk.stores import control, filter_sql, records, shelves
+from refdesk.stores import acls, control, filter_sql, records, shelves
 
 KEYS = st.sampled_from(["a", "b", "'; --", "title", "url", "source_id", "ключ"])
 META_KEYS = st.sampled_from(["a", "b", "'; --", "ключ"])
@@ -61,18 +62,37 @@ FILTERS = st.recursive(
 )
 
 
+ACLS = st.sampled_from([("public",), ("public",), ("staff",), ("board",), ("board", "staff"), ()])
+SCOPE = Scope(principals=("staff",))
+
+
 def documents_of(drawn: list[tuple[Metadata, str, str | None]]) -> list[Document]:
     return [
-        Document(collection="c", source_id=f"{number}", title=title, text="", url=url, metadata=metadata)
+        Document(
+            collection="c",
+            source_id=f"{number}",
+            title=title,
+            text="",
+            url=url,
+            metadata=metadata,
+            acl=(PUBLIC,),
+        )
         for number, (metadata, title, url) in enumerate(drawn)
     ]
 
 
-Select = Callable[[sqlite3.Connection, Sequence[int], Filter], list[int]]
+Select = Callable[[sqlite3.Connection, Sequence[int], acls.Readable, Filter], list[int]]
+
+
+def matching(
+    connection: sqlite3.Connection, collections: Sequence[int], seen: acls.Readable, filter: Filter
+) -> list[int]:
+    filter_sql.refuse(connection, collections, seen, filter)
+    return filter_sql.select(connection, collections, seen, filter)
 
 
 def selected(
-    folder: Path, documents: list[Document], filter: Filter, select: Select = filter_sql.matching
+    folder: Path, documents: list[Document], filter: Filter, select: Select = matching
 ) -> list[Document]:
     """Store documents, select, and undo."""
     connection = control._connect(folder, mode="rw")
@@ -82,7 +102,8 @@ def selected(
         shelf = shelves.shelf(connection, "c")
         for key, document in enumerate(documents):
             records.put(connection, shelf, key, document, chunks=0, tokens=0)
-        return [documents[key] for key in select(connection, [shelf.key], filter)]
+        seen = acls.readable(connection, SCOPE)
+        return [documents[key] for key in select(connection, [shelf.key], seen, filter)]
     finally:
         connection.close()
 
@@ -97,18 +118,29 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     drawn=st.lists(st.tuples(METADATA, TEXTS, st.none() | TEXTS), min_size=1, max_size=5),
+    acl=st.lists(ACLS, min_size=5, max_size=5),
     filter=FILTERS,
 )
 def test_sql_selects_what_the_filter_means(
-    library: Path, drawn: list[tuple[Metadata, str, str | None]], filter: Filter
+    library: Path, drawn: list[tuple[Metadata, str, str | None]], acl: list[tuple[str, ...]], filter: Filter
 ) -> None:
-    documents = documents_of(drawn)
-    expected = [document for document in documents if matches(filter, document)]
+    documents = [replace(one, acl=acl[number]) for number, one in enumerate(documents_of(drawn))]
+    readable = [document for document in documents if SCOPE.readers.intersection(document.acl)]
+    expected = [document for document in readable if matches(filter, document)]
     assert selected(library, documents, filter, filter_sql.select) == expected
+    found, refused = or_refused(library, documents, filter)
+    assert refused or found == expected
+    if refused:
+        assert any(not any(matches(one, each) for each in readable) for one in comparisons(filter))
+    if readable:
+        assert or_refused(library, readable, filter) == (found, refused)
+
+
+def or_refused(library: Path, documents: list[Document], filter: Filter) -> tuple[list[Document], str]:
     try:
-        assert selected(library, documents, filter) == expected
-    except InputError:
-        assert any(not any(matches(one, each) for each in documents) for one in comparisons(filter))
+        return selected(library, documents, filter), ""
+    except InputError as error:
+        return [], str(error)
 
 
 @pytest.mark.parametrize("key", ["n", "source_id", "title"])

@@ -33,6 +33,9 @@ GAVE_UP = "gave_up"
 UNFINISHED = "unfinished"
 """Refusal: a loop came to a limit before it answered."""
 
+MODEL_UNAVAILABLE = "model_unavailable"
+"""Refusal: there is evidence, and no model could write an answer from it."""
+
 REFUSALS = (
     NOTHING_FOUND,
     BELOW_THRESHOLD,
@@ -42,6 +45,7 @@ REFUSALS = (
     SCREENED,
     GAVE_UP,
     UNFINISHED,
+    MODEL_UNAVAILABLE,
 )
 """Every reason why an answer is none."""
 

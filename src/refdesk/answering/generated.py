@@ -38,6 +38,8 @@ class GeneratedAnswerer:
     """A prompt of the user's own, in place of ours; evidence is numbered in the order of its hits."""
     rejected: str = ""
     """Why a review rejected an earlier answer."""
+    show: tuple[str, ...] = ()
+    """Keys of metadata that are shown with each source."""
     further: str = ""
     """Said after the question: a draft, what was wrong with it, how to write."""
     options: Options = DEFAULTS
@@ -98,8 +100,9 @@ class GeneratedAnswerer:
     def _block(self, evidence: Sequence[Evidence], budget: int) -> EvidenceBlock:
         if self.notes:
             return notes_block(self.notes, evidence, budget=budget, count=self.count_tokens)
-        lay_out = evidence_block if self.own_prompt is None else leading
-        return lay_out(evidence, budget=budget, count=self.count_tokens)
+        if self.own_prompt is not None:
+            return leading(evidence, budget=budget, count=self.count_tokens)
+        return evidence_block(evidence, budget=budget, count=self.count_tokens, show=self.show)
 
     async def _written(
         self,

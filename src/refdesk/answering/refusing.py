@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator, Sequence
 
-from refdesk.answering import BELOW_THRESHOLD, BUDGET, GAVE_UP, NOTHING_FOUND, UNFINISHED
+from refdesk.answering import BELOW_THRESHOLD, BUDGET, GAVE_UP, MODEL_UNAVAILABLE, NOTHING_FOUND, UNFINISHED
 from refdesk.context import Answer, Evidence
 from refdesk.events import AnswerEvent, Done, Token
 
@@ -40,10 +40,22 @@ async def refusal(
         yield event
 
 
+def said_of(reason: str, degraded: Sequence[str] = ()) -> str:
+    """Return the text of a refusal, which says so where the search before it was not whole."""
+    missed = any(part.endswith(SEARCHES) for part in degraded)
+    return f"{TEXTS[reason]} {INCOMPLETE}" if missed else TEXTS[reason]
+
+
+SEARCHES = (".vector", ".keyword")
+"""Parts of a search that may have failed, see `Context.degraded`."""
+INCOMPLETE = "A part of the search failed, so there may be an answer all the same."
+"""Said after a refusal for want of evidence, where not all that should have been was searched."""
 TEXTS = {
     NOTHING_FOUND: "I found nothing about this in the documents.",
     BELOW_THRESHOLD: "I do not know: nothing in the documents answers this well enough to quote.",
     BUDGET: "I cannot answer this: nothing of what was found fits into what the model may read.",
     GAVE_UP: "Could not answer this from the documents.",
     UNFINISHED: "The search was ended before an answer was found.",
+    MODEL_UNAVAILABLE: "No answer could be written, since the language model is not available."
+    " These are the sources that were found for the question:",
 }

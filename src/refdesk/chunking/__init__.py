@@ -5,5 +5,6 @@ in the tokens of the embedder that will read the chunks, so no chunk is ever cut
 """
 
 from refdesk.chunking.splitter import CHUNKER_VERSION, Chunker, embedded_text
+from refdesk.chunking.strategies import lead
 
-__all__ = ["CHUNKER_VERSION", "Chunker", "embedded_text"]
+__all__ = ["CHUNKER_VERSION", "Chunker", "embedded_text", "lead"]

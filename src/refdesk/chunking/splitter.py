@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
 from refdesk.chunking.headings import heading_path
+from refdesk.chunking.strategies import lead
 from refdesk.documents import Chunk, Document, chunk_id, page_at
 from refdesk.errors import InputError
 
@@ -58,7 +59,8 @@ class Chunker:
         """Tokens for the text itself: the limit, less the context line (at most a quarter of it)."""
         wanted = self.size or self.limit
         longest = max((len(path) for path in _paths(document)), default=0)
-        context = self.count_tokens(document.title) + 12 * longest if document.title or longest else 0
+        leading = lead(document.title, document.metadata)
+        context = self.count_tokens(leading) + 12 * longest if leading or longest else 0
         return max(SMALLEST // 2, wanted - min(context, wanted // 4))
 
     def _split(self, document: Document, capacity: int) -> list[tuple[int, str]]:
@@ -76,15 +78,15 @@ class Chunker:
                 yield from self._fit(document, [(start, text[:middle]), (start + middle, text[middle:])])
 
 
-def embedded_text(title: str, chunk: Chunk, count_tokens: Callable[[str], int], limit: int) -> str:
-    """Return what is embedded for a chunk: a context line of title and headings, then the chunk's text.
+def embedded_text(leading: str, chunk: Chunk, count_tokens: Callable[[str], int], limit: int) -> str:
+    """Return what is embedded for a chunk: a context line of `lead` and headings, then the chunk's text.
 
     The title always comes first: who searches for it wants its document before those that only mention it.
     Headings that the chunk itself contains are not repeated. Where all does not fit, the context line loses
     its end, the chunk nothing.
     """
     headings = (heading for heading in chunk.heading_path if heading not in chunk.text)
-    parts = [part for part in dict.fromkeys((title, *headings)) if part]
+    parts = [part for part in dict.fromkeys((leading, *headings)) if part]
     room = limit - count_tokens(chunk.text)
     context = _shortened(" > ".join(parts), count_tokens, room)
     return f"{context}\n{chunk.text}" if context else chunk.text

@@ -26,12 +26,15 @@ def show_answer(session: Session, answer: "Answer") -> None:
 
 
 def show_sources(session: Session, answer: "Answer") -> None:
-    """Print sources with quotes and what the sources do not hold; further notes go to stderr."""
+    """Print sources with quotes, what they do not hold, and the invitation; further notes go to stderr."""
     show_citations(session, answer.citations)
     for claim in answer.grounding.claims if answer.grounding else ():
         for doubt in doubts(claim, answer):
             say(session.out)
             say(session.out, doubt)
+    if answer.invitation:
+        say(session.out)
+        say(session.out, answer.invitation)
     for note in notes(answer):
         session.note(note)
 

@@ -7,7 +7,7 @@ import typer
 
 from refdesk.cli.answers import show_answer, show_sources
 from refdesk.cli.conditions import joined
-from refdesk.cli.options import Collections, Filters, ModeChoice, Question, TopK
+from refdesk.cli.options import Collections, Filters, ModeChoice, Question, TopK, readable
 from refdesk.cli.records import answer_record, run_record
 from refdesk.cli.session import Session, command
 from refdesk.cli.terminal import Wrapping
@@ -16,6 +16,10 @@ from refdesk.cli.turns import Line, Turns, show
 from refdesk.events import Event, Token
 
 AGENTIC = "agentic"
+FORGETFUL = (
+    "note: nothing of the conversation is read or kept: the pipeline has neither `recall` nor `remember`, as"
+    " --pipeline forum has."
+)
 LLMString = Annotated[
     str | None,
     typer.Option(
@@ -37,12 +41,24 @@ Stream = Annotated[
     bool | None,
     typer.Option("--stream/--no-stream", help="Show the answer while it is written, as on a terminal."),
 ]
+ConversationName = Annotated[
+    str,
+    typer.Option(
+        "--conversation",
+        metavar="NAME",
+        callback=readable,
+        help="Conversation that the question goes on with, or begins; kept by pipelines with `remember`.",
+    ),
+]
+UserName = Annotated[
+    str, typer.Option("--user", metavar="NAME", callback=readable, help="Whose conversation it is.")
+]
 ShowTrace = Annotated[bool, typer.Option("--trace", help="Show on stderr what every step did.")]
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "ask")(ask)
+    command(app, "ask", asks=True)(ask)
 
 
 async def ask(
@@ -56,6 +72,8 @@ async def ask(
     pipeline: PipelineName = None,
     agentic: Agentic = False,
     seconds: Seconds = None,
+    conversation: ConversationName = "",
+    user: UserName = "",
     stream: Stream = None,
     trace: ShowTrace = False,
 ) -> None:
@@ -78,12 +96,16 @@ async def ask(
                 filters=joined(filters),
                 llm=llm,
                 seconds=seconds,
+                conversation=conversation,
+                user=user,
                 on_event=live,
             )
         finally:
             live.end()
     if trace and not session.json:
         show_trace(session, context)
+    if conversation and not any(one.kind == "memory" for one in context.trace):
+        session.note(FORGETFUL)
     answer = answered(context)
     if session.json:
         session.print_json({**answer_record(answer), **run_record(context)})

@@ -1,16 +1,15 @@
 """`refdesk collections`: named sets of documents."""
 
-import sys
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from refdesk.cli.options import CollectionName, Yes
+from refdesk.cli.confirming import confirm
+from refdesk.cli.options import CollectionName, Everything, Yes
+from refdesk.cli.receipts import Answers, Wipe, show_receipt
 from refdesk.cli.session import Session, command
 from refdesk.cli.tables import facts, table
 from refdesk.cli.terminal import say
-from refdesk.errors import InputError
 
 if TYPE_CHECKING:
     from refdesk.documents import Collection
@@ -21,18 +20,20 @@ HEADINGS = ("collection", "documents", "chunks", "languages", "description")
 
 def add_to(app: typer.Typer) -> None:
     """Add the command group."""
-    group = typer.Typer(help="List, create, describe and delete collections.")
-    command(group, "list")(list_collections)
+    group = typer.Typer(help="List, create, describe, purge and delete collections.")
+    command(group, "list", asks=True)(list_collections)
     command(group, "create")(create)
-    command(group, "describe")(describe)
+    command(group, "describe", asks=True)(describe)
     command(group, "delete")(delete)
+    command(group, "purge")(purge)
+    command(group, "wipe")(wipe)
     app.add_typer(group, name="collections")
 
 
-async def list_collections(session: Session) -> None:
-    """List all collections."""
+async def list_collections(session: Session, everything: Everything = False) -> None:
+    """List all collections, and count what may be read in them."""
     async with session.desk() as desk:
-        found = await desk.collections()
+        found = await desk.collections(upkeep=everything)
     if session.json:
         session.print_json(found)
         return
@@ -46,36 +47,52 @@ async def create(session: Session, name: CollectionName, description: Descriptio
         _show(session, await desk.create_collection(name, description=description))
 
 
-async def describe(session: Session, name: CollectionName) -> None:
-    """Describe one collection."""
+async def describe(session: Session, name: CollectionName, everything: Everything = False) -> None:
+    """Describe one collection, and count what may be read in it."""
     async with session.desk() as desk:
-        _show(session, await desk.collection(name))
+        _show(session, await desk.collection(name, upkeep=everything))
 
 
-def delete(session: Session, name: CollectionName, yes: Yes = False) -> None:
+def delete(
+    session: Session, name: CollectionName, answers: Answers = False, wipe: Wipe = False, yes: Yes = False
+) -> None:
     """Delete a collection with all its documents."""
     import anyio
 
-    if not yes:
-        _confirm(f"Delete the collection {name!r} with all its documents?", name)
-    anyio.run(partial(_delete, session, name))
+    confirm(f"Delete the collection {name!r} with all its documents?", f"Deleting {name!r}", yes=yes)
+
+    async def work() -> None:
+        async with session.desk() as desk:
+            receipt = await desk.delete_collection(name, answers=answers, wipe=wipe)
+        show_receipt(session, receipt, f"Deleted the collection {name}:")
+
+    anyio.run(work)
 
 
-async def _delete(session: Session, name: str) -> None:
+def purge(
+    session: Session, name: CollectionName, answers: Answers = False, wipe: Wipe = False, yes: Yes = False
+) -> None:
+    """Delete all documents of a collection, and keep its name and description."""
+    import anyio
+
+    confirm(f"Delete all documents of {name!r}?", f"Purging {name!r}", yes=yes)
+
+    async def work() -> None:
+        async with session.desk() as desk:
+            receipt = await desk.purge_collection(name, answers=answers, wipe=wipe)
+        show_receipt(session, receipt, f"Deleted from {name}:")
+
+    anyio.run(work)
+
+
+async def wipe(session: Session) -> None:
+    """Leave nothing of what was deleted or replaced in files. Readers that are open have to begin again."""
     async with session.desk() as desk:
-        receipt = await desk.delete_collection(name)
+        await desk.wipe()
     if session.json:
-        session.print_json(receipt)
+        session.print_json({"wiped": True})
     else:
-        say(session.out, f"Deleted {name} with {receipt.documents} documents and {receipt.chunks} chunks.")
-
-
-def _confirm(question: str, name: str) -> None:
-    if not sys.stdin.isatty():
-        raise InputError(
-            f"Deleting {name!r} needs a confirmation, and nobody can be asked.", remedy="Add --yes."
-        )
-    typer.confirm(question, abort=True, err=True)
+        say(session.out, "Nothing is left in files of what was deleted or replaced before.")
 
 
 def _show(session: Session, collection: "Collection") -> None:

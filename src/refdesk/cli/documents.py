@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from refdesk.cli.conditions import joined
-from refdesk.cli.options import Collection, Collections, Filters
+from refdesk.cli.options import Collection, Collections, Everything, Filters
+from refdesk.cli.receipts import Answers, Wipe, show_receipt
 from refdesk.cli.records import plain
 from refdesk.cli.session import Session, command
 from refdesk.cli.tables import facts, table
@@ -18,14 +19,14 @@ Name = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Source id or docu
 Names = Annotated[list[str], typer.Argument(metavar="DOCUMENT", help="Source ids or document ids.")]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, metavar="N", help="List at most N.")]
 Offset = Annotated[int, typer.Option("--offset", min=0, metavar="N", help="Leave out the first N.")]
-HEADINGS = ("source", "title", "language", "pages", "chunks", "updated")
+HEADINGS = ("source", "title", "language", "pages", "chunks", "readable by", "updated")
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the command group."""
     group = typer.Typer(help="List, show and delete documents.")
-    command(group, "list")(list_documents)
-    command(group, "show")(show)
+    command(group, "list", asks=True)(list_documents)
+    command(group, "show", asks=True)(show)
     command(group, "delete")(delete)
     app.add_typer(group, name="documents")
 
@@ -36,11 +37,14 @@ async def list_documents(
     filters: Filters = None,
     limit: Limit = None,
     offset: Offset = 0,
+    everything: Everything = False,
 ) -> None:
     """List documents by collection and source id."""
     filter = joined(filters)
     async with session.desk() as desk:
-        found = await desk.documents(collections=collections, filters=filter, offset=offset, limit=limit)
+        found = await desk.documents(
+            collections=collections, filters=filter, offset=offset, limit=limit, upkeep=everything
+        )
     if session.json:
         session.print_json(found)
         return
@@ -51,6 +55,7 @@ async def list_documents(
             one.language,
             one.pages or None,
             one.chunks,
+            one.acl,
             f"{one.updated_at:%Y-%m-%d}",
         )
         for one in found
@@ -70,17 +75,17 @@ async def show(session: Session, name: Name, collections: Collections = None) ->
     say(session.out, document.text)
 
 
-async def delete(session: Session, names: Names, collection: Collection = None) -> None:
-    """Delete documents with their chunks. Where one is unknown, none is deleted."""
+async def delete(
+    session: Session,
+    names: Names,
+    collection: Collection = None,
+    answers: Answers = False,
+    wipe: Wipe = False,
+) -> None:
+    """Delete documents with all that is kept of them. Where one is unknown, none is deleted."""
     async with session.desk() as desk:
-        receipt = await desk.delete(*names, collection=collection)
-    if session.json:
-        session.print_json(receipt)
-    else:
-        say(
-            session.out,
-            f"Deleted {receipt.documents} documents with {receipt.chunks} chunks from {receipt.collection}.",
-        )
+        receipt = await desk.delete(*names, collection=collection, answers=answers, wipe=wipe)
+    show_receipt(session, receipt, f"Deleted from {receipt.collection}:")
 
 
 def _facts(document: "Document") -> list[tuple[str, object]]:
@@ -92,6 +97,7 @@ def _facts(document: "Document") -> list[tuple[str, object]]:
         ("url", document.url),
         ("type", document.media_type),
         ("language", document.language),
+        ("readable by", document.acl),
         ("pages", len(document.pages) or None),
         ("characters", len(document.text)),
         *((str(key), value) for key, value in document.metadata.items()),

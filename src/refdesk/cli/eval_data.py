@@ -33,7 +33,7 @@ SHOWN = 20
 
 def add_to(group: typer.Typer) -> None:
     """Add the command."""
-    command(group, "data")(data)
+    command(group, "data", asks=True)(data)
 
 
 async def data(session: Session, source: SourcePath, split: Split = "", collection: Where = None) -> None:

@@ -1,5 +1,6 @@
 """`refdesk eval generate`: a test set from the documents of a collection."""
 
+import json
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -77,7 +78,7 @@ SHOWN = 10
 
 def add_to(group: typer.Typer) -> None:
     """Add the command."""
-    command(group, "generate")(generate)
+    command(group, "generate", asks=True)(generate)
 
 
 async def generate(
@@ -155,6 +156,7 @@ async def _made(
         "seed": wanted.seed,
         "round_trip": wanted.round_trip,
         "max_overlap": str(wanted.max_overlap),
+        **({"principals": json.dumps(desk.settings.principals)} if desk.settings.principals else {}),
     }
     with closing(DraftFile(kept, about)) as file:
         work = Generating(

@@ -60,7 +60,7 @@ NOT_KEPT = "No scores are kept; `--scores FILE` keeps them, so that another run 
 
 def add_to(group: typer.Typer) -> None:
     """Add the command."""
-    command(group, "levels")(levels)
+    command(group, "levels", asks=True)(levels)
 
 
 async def levels(

@@ -83,7 +83,7 @@ Resume = Annotated[
 
 def add_to(group: typer.Typer) -> None:
     """Add the command, and those that look at what it kept."""
-    command(group, "run")(run)
+    command(group, "run", asks=True)(run)
     eval_runs.add_to(group)
 
 

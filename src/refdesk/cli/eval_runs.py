@@ -1,18 +1,18 @@
 """`refdesk eval runs`: the runs that are kept."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from refdesk.cli.confirming import confirm
 from refdesk.cli.options import Yes
 from refdesk.cli.runtables import show_run
 from refdesk.cli.session import Session, command
 from refdesk.cli.tables import table
 from refdesk.cli.terminal import say
-from refdesk.errors import InputError, RefdeskError
+from refdesk.errors import RefdeskError
 
 if TYPE_CHECKING:
     from refdesk.evaluation.runs.outcomes import Run
@@ -96,12 +96,7 @@ def remove(session: Session, name: Name, runs: Runs = None, yes: Yes = False) ->
     """Delete a run."""
     store = store_of(session, runs)
     cases = len(store.read(name).outcomes)
-    if not yes:
-        if not sys.stdin.isatty():
-            raise InputError(
-                f"Deleting {name!r} needs a confirmation, and nobody can be asked.", remedy="Add --yes."
-            )
-        typer.confirm(f"Delete the run {name!r} with {cases:,} cases?", abort=True, err=True)
+    confirm(f"Delete the run {name!r} with {cases:,} cases?", f"Deleting {name!r}", yes=yes)
     store.remove(name)
     if session.json:
         session.print_json({"removed": name, "cases": cases})

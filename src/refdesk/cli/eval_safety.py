@@ -75,7 +75,7 @@ SHOWN = 20
 
 def add_to(group: typer.Typer) -> None:
     """Add the command."""
-    command(group, "safety")(safety)
+    command(group, "safety", asks=True)(safety)
 
 
 async def safety(

@@ -12,6 +12,7 @@ from refdesk.cli.session import Session, command
 from refdesk.cli.tables import table
 from refdesk.cli.terminal import say
 from refdesk.errors import InputError
+from refdesk.places import shown
 
 if TYPE_CHECKING:
     from refdesk.evaluation.comparing.statistics import Estimate
@@ -37,7 +38,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Check the file, and sho
 
 def add_to(group: typer.Typer) -> None:
     """Add the command."""
-    command(group, "sweep")(sweep)
+    command(group, "sweep", asks=True)(sweep)
 
 
 async def sweep(
@@ -97,7 +98,7 @@ def _budget(given: "list[str] | tuple[()]") -> dict[str, float]:
 
 
 def _show_plan(session: Session, sweeping: "Sweeping") -> None:
-    rows = [(one.candidate.name, one.setup.settings.library) for one in sweeping.runs]
+    rows = [(one.candidate.name, shown(one.setup.settings.library)) for one in sweeping.runs]
     if session.json:
         session.print_json(
             [{"name": one.candidate.name, "values": dict(one.candidate.values)} for one in sweeping.runs]

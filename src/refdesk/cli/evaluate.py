@@ -22,11 +22,11 @@ from refdesk.cli.session import command
 def add_to(app: typer.Typer) -> None:
     """Add the command group."""
     group = typer.Typer(help="Measure quality on data sets with known answers.")
-    command(group, "retrieval")(retrieval.retrieval)
-    command(group, "calibrate")(calibrate.calibrate)
-    command(group, "zones")(calibrate.zones)
+    command(group, "retrieval", asks=True)(retrieval.retrieval)
+    command(group, "calibrate", asks=True)(calibrate.calibrate)
+    command(group, "zones", asks=True)(calibrate.zones)
     command(group, "grounding")(faithfulness.grounding)
-    command(group, "rewriting")(eval_rewriting.rewriting)
+    command(group, "rewriting", asks=True)(eval_rewriting.rewriting)
     parts = (
         eval_data,
         eval_run,

@@ -6,16 +6,35 @@ import typer
 
 from refdesk.cli.exits import ExitCode
 from refdesk.cli.jobs import Job
-from refdesk.cli.options import Collection
+from refdesk.cli.options import Acl, Collection
 from refdesk.cli.session import Session, command
 from refdesk.errors import RefdeskError
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATH", help="Files and folders.")]
-Prune = Annotated[bool, typer.Option("--prune", help="Remove documents whose file is gone.")]
+EVERY = 60.0
+"""Seconds between two looks at a database."""
+
+Paths = Annotated[list[str] | None, typer.Argument(metavar="[PATH]...", help="Files and folders.")]
+SqlFiles = Annotated[
+    list[str] | None,
+    typer.Option("--sql", metavar="FILE", help="Rows of a database, as a YAML file says; may be repeated."),
+]
+Prune = Annotated[
+    bool,
+    typer.Option("--prune", help="Remove documents whose file is gone; with --sql however many rows are."),
+]
+Full = Annotated[bool, typer.Option("--full", help="With --sql, read all rows, not only what changed.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Read and count; write nothing.")]
 Glob = Annotated[
     str | None, typer.Option("--glob", metavar="PATTERN", help="In folders, take only such files: '**/*.md'.")
 ]
-Watch = Annotated[bool, typer.Option("--watch", help="Stay, and ingest again whenever a file changes.")]
+Watch = Annotated[
+    bool,
+    typer.Option("--watch", help="Stay, and ingest again whenever a file changes; databases every minute."),
+]
+Every = Annotated[
+    float | None,
+    typer.Option("--every", min=1, metavar="SECONDS", help="With --sql, stay and look so often."),
+]
 IdField = Annotated[
     str | None, typer.Option("--id-field", metavar="FIELD", help="Records in .json and .jsonl: their id.")
 ]
@@ -24,6 +43,9 @@ TitleField = Annotated[
     str | None, typer.Option("--title-field", metavar="FIELD", help="Records: their title.")
 ]
 UrlField = Annotated[str | None, typer.Option("--url-field", metavar="FIELD", help="Records: their link.")]
+AclField = Annotated[
+    str | None, typer.Option("--acl-field", metavar="FIELD", help="Records: who may read them.")
+]
 
 
 def add_to(app: typer.Typer) -> None:
@@ -33,30 +55,48 @@ def add_to(app: typer.Typer) -> None:
 
 def ingest(
     session: Session,
-    paths: Paths,
+    paths: Paths = None,
+    sql: SqlFiles = None,
     collection: Collection = None,
+    acl: Acl = None,
     prune: Prune = False,
+    full: Full = False,
+    dry_run: DryRun = False,
     glob: Glob = None,
     watch: Watch = False,
+    every: Every = None,
     id_field: IdField = None,
     text_field: TextField = None,
     title_field: TitleField = None,
     url_field: UrlField = None,
+    acl_field: AclField = None,
 ) -> None:
-    """Bring files and folders into a collection. What is stored already costs nothing."""
+    """Bring files, folders and rows of databases into a collection. What is stored already costs nothing."""
     import anyio
 
-    named = {"id": id_field, "text": text_field, "title": title_field, "url": url_field}
+    if not paths and not sql:
+        raise typer.BadParameter("name a PATH, or a database with --sql FILE.")
+    if dry_run and (watch or every):
+        raise typer.BadParameter("--dry-run does not stay; leave out --watch and --every.")
+    if every and not sql:
+        raise typer.BadParameter("--every is for databases: add --sql FILE. Files are watched by --watch.")
+
+    named = {"id": id_field, "text": text_field, "title": title_field, "url": url_field, "acl": acl_field}
     job = Job(
         session=session,
-        paths=tuple(paths),
+        paths=tuple(paths or ()),
+        sql=tuple(sql or ()),
         fields={what: name for what, name in named.items() if name},
         collection=collection,
         glob=glob,
         prune=prune,
+        acl=tuple(acl) if acl else None,
+        full=full,
+        dry_run=dry_run,
+        every=(every or EVERY) if sql else None,
     )
     try:
-        whole = anyio.run(_ingest, job, watch)
+        whole = anyio.run(_ingest, job, watch or every is not None)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(anyio.run(_interrupted, job)) from None
     if not whole:
@@ -77,7 +117,7 @@ async def _interrupted(job: Job) -> str:
     """Return what to say: how much is stored, counted in the store where that can be done."""
     try:
         async with job.session.desk() as desk:
-            found = await desk.collection(job.collection or desk.settings.collection)
+            found = await desk.collection(job.collection or desk.settings.collection, upkeep=True)
     except RefdeskError:
         return "Interrupted; run the same command again to go on."
     return f"Interrupted. {found.documents} documents are stored; run the same command again to go on."

@@ -11,6 +11,7 @@ import refdesk
 from refdesk.cli import (
     ask,
     collections,
+    conversations,
     documents,
     evaluate,
     ingest,
@@ -21,6 +22,7 @@ from refdesk.cli import (
     screening,
     search,
     stats,
+    upgrade,
 )
 from refdesk.cli.exits import ExitCode, report, usage_line
 from refdesk.cli.options import Library, Verbose
@@ -73,10 +75,12 @@ for part in (
     search,
     documents,
     collections,
+    conversations,
     models,
     pipelines,
     screening,
     stats,
+    upgrade,
     evaluate,
 ):
     part.add_to(app)

@@ -43,12 +43,36 @@ Filters = Annotated[
         help="`KEY=VALUE`, also with != < <= > >=; may be repeated, all must hold.",
     ),
 ]
+As = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--as",
+        metavar="PRINCIPAL",
+        help="Who asks: a user, and each of their groups; may be repeated. Else REFDESK_PRINCIPALS, "
+        "refdesk.toml; without any, only what everyone may read.",
+    ),
+]
+Acl = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--acl",
+        metavar="PRINCIPAL",
+        help="Who may read what its source says nothing about: a user, a group, or `public` for everyone; "
+        "may be repeated. Else documents keep theirs, and new ones get the setting `acl`.",
+    ),
+]
+Everything = Annotated[
+    bool,
+    typer.Option("--everything", help="Whoever may read it: for those who look after the library."),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 Library = Annotated[
     str | None,
     typer.Option(
-        "--library", metavar="FOLDER", help="Library folder, else REFDESK_LIBRARY, refdesk.toml, ./.refdesk."
+        "--library",
+        metavar="PLACE",
+        help="Folder or postgresql:// URL of the library, else REFDESK_LIBRARY, refdesk.toml, ./.refdesk.",
     ),
 ]
 Verbose = Annotated[

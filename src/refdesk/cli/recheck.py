@@ -28,7 +28,7 @@ File = Annotated[
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "recheck")(recheck)
+    command(app, "recheck", asks=True)(recheck)
 
 
 async def recheck(session: Session, file: File, collections: Collections = None) -> None:

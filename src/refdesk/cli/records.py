@@ -70,6 +70,8 @@ def answer_record(answer: Answer) -> dict[str, Any]:
         "warnings",
         "timings",
         "model",
+        "invitation",
+        "degraded",
     )
     return {
         "question": answer.question,

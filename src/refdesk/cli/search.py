@@ -28,7 +28,7 @@ Explain = Annotated[bool, typer.Option("--explain", help="Say what each arm foun
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "search")(search)
+    command(app, "search", asks=True)(search)
 
 
 async def search(
@@ -104,5 +104,7 @@ def _explained(explanation: "Explanation") -> Iterator[tuple[str, object]]:
 
 
 def _arm(arm: "Arm") -> str:
+    if arm.error:
+        return f"failed: {one_line(arm.error)}"
     span = f", scores {arm.best:.3f} to {arm.worst:.3f}" if arm.best is not None else ""
     return f"{arm.found:,} found{span}, {arm.seconds * 1000:.0f} ms"

@@ -3,7 +3,7 @@
 import inspect
 import os
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from refdesk.cli.exits import report
-from refdesk.cli.options import Json, Library, Verbose
+from refdesk.cli.options import As, Json, Library, Verbose
 from refdesk.cli.records import write_json
 from refdesk.cli.terminal import console, one_line, say
 
@@ -34,19 +34,24 @@ class Session:
     json: bool
     out: "Console"
     err: "Console"
+    principals: tuple[str, ...] | None = None
+    """Who asks, where the command was told."""
 
     @asynccontextmanager
     async def desk(self, **options: Any) -> "AsyncIterator[Desk]":
         """Open the library; options are fields of `Settings`."""
         from refdesk.desk import aopen
 
-        async with aopen(self.library, **options) as desk:
+        async with aopen(self.library, **self._asking(), **options) as desk:
             yield desk
 
     def settings(self, **options: Any) -> "Settings":
         from refdesk.settings import Settings
 
-        return Settings.load({"library": self.library, **options})
+        return Settings.load({"library": self.library, **self._asking(), **options})
+
+    def _asking(self) -> dict[str, Any]:
+        return {} if self.principals is None else {"principals": self.principals}
 
     def print_json(self, value: object, *, indent: int | None = 2) -> None:
         write_json(value, indent=indent)
@@ -64,47 +69,61 @@ class Session:
 GLOBALS = {"library": (Library, None), "verbose": (Verbose, False), "as_json": (Json, False)}
 
 
-def command(app: typer.Typer, name: str) -> Callable[[Command], Command]:
-    """Add a command. Its function takes a `Session` before its own options and may be async."""
+ASKING = {**GLOBALS, "principals": (As, None)}
+
+
+def command(app: typer.Typer, name: str, *, asks: bool = False) -> Callable[[Command], Command]:
+    """Add a command. Its function takes a `Session` before its own options and may be async.
+
+    One that `asks` reads for those whom `--as` names.
+    """
 
     def register(function: Command) -> Command:
-        app.command(name)(_with_session(function))
+        app.command(name)(_with_session(function, ASKING if asks else GLOBALS))
         return function
 
     return register
 
 
-def _with_session(function: Callable[..., Any]) -> Callable[..., None]:
-    """Put the global options in the place of the session, so that they are declared once."""
+def _with_session(function: Callable[..., Any], shared: Mapping[str, tuple[Any, Any]]) -> Callable[..., None]:
+    """Put the shared options in the place of the session, so that they are declared once."""
 
     @wraps(function)
     def call(ctx: typer.Context, **given: Any) -> None:
-        named = {name: given.pop(name) for name in GLOBALS}
+        named = {name: given.pop(name) for name in shared}
         conclude(partial(function, _session(ctx, **named), **given), verbose=_verbose(ctx, named["verbose"]))
 
-    call.__signature__ = _signature(function)  # type: ignore[attr-defined]
+    call.__signature__ = _signature(function, shared)  # type: ignore[attr-defined]
     call.__annotations__ = {}
     return call
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
+def _signature(function: Callable[..., Any], shared: Mapping[str, tuple[Any, Any]]) -> inspect.Signature:
     first, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     context = inspect.Parameter("ctx", first, annotation=typer.Context)
     extra = [
         inspect.Parameter(name, keyword, annotation=annotation, default=default)
-        for name, (annotation, default) in GLOBALS.items()
+        for name, (annotation, default) in shared.items()
     ]
     return inspect.Signature([context, *own, *extra])
 
 
-def _session(ctx: typer.Context, *, library: str | None, verbose: bool, as_json: bool) -> Session:
+def _session(
+    ctx: typer.Context,
+    *,
+    library: str | None,
+    verbose: bool,
+    as_json: bool,
+    principals: list[str] | None = None,
+) -> Session:
     return Session(
         library=library or ctx.find_root().params.get("library"),
         verbose=_verbose(ctx, verbose),
         json=as_json,
         out=console(),
         err=console(stderr=True),
+        principals=tuple(principals) if principals else None,
     )
 
 

@@ -1,15 +1,16 @@
 """`refdesk stats`: what a library holds, and what it takes."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from refdesk.cli.options import Everything
 from refdesk.cli.records import plain
 from refdesk.cli.session import Session, command
 from refdesk.cli.tables import megabytes, table
 from refdesk.cli.terminal import say
+from refdesk.places import shown
 
 if TYPE_CHECKING:
     from refdesk.desk import Desk
@@ -19,13 +20,13 @@ HEADINGS = ("collection", "documents", "chunks", "failed", "skipped", "languages
 
 def add_to(app: typer.Typer) -> None:
     """Add the command."""
-    command(app, "stats")(stats)
+    command(app, "stats", asks=True)(stats)
 
 
-async def stats(session: Session) -> None:
-    """Count what collections hold and what failed."""
+async def stats(session: Session, everything: Everything = False) -> None:
+    """Count what may be read in collections, and what failed."""
     async with session.desk() as desk:
-        record = await _record(desk)
+        record = await _record(desk, everything=everything)
     if session.json:
         session.print_json(record)
         return
@@ -53,23 +54,19 @@ def _show_not_read(session: Session, collections: Sequence[Mapping[str, Any]]) -
         say(session.out)
 
 
-async def _record(desk: "Desk") -> dict[str, Any]:
-    library = Path(desk.settings.library)
-    collections = [{**plain(one), **await _not_read(desk, one.name)} for one in await desk.collections()]
-    return {"library": str(library), "bytes": size(library), "collections": collections}
+async def _record(desk: "Desk", *, everything: bool) -> dict[str, Any]:
+    found = await desk.collections(upkeep=everything)
+    collections = [{**plain(one), **await _not_read(desk, one.name)} for one in found]
+    size = await (await desk.services.store()).size()
+    return {"library": shown(desk.settings.library), "bytes": size, "collections": collections}
 
 
 async def _not_read(desk: "Desk", collection: str) -> dict[str, list[Any]]:
     """Return the sources that gave no document when they were last tried, by whether that was an error."""
-    from refdesk.ingest.run import NOTHING_IN_IT
+    from refdesk.ingest.following import NOTHING_IN_IT
 
     found: dict[str, list[Any]] = {"failed": [], "skipped": []}
     for one in (await desk.failures(collection)).values():
         record = {"source_id": one.source_id, "reason": one.reason, "message": one.message}
         found["skipped" if one.reason in NOTHING_IN_IT else "failed"].append(record)
     return found
-
-
-def size(folder: Path) -> int:
-    """Return the bytes of all files in a folder, 0 where it is missing."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

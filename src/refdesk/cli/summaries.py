@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from refdesk.cli.session import Session
 from refdesk.cli.tables import table
 from refdesk.cli.terminal import say
+from refdesk.documents import PUBLIC
 from refdesk.events import Outcome, SourceFinished
 
 if TYPE_CHECKING:
@@ -16,13 +17,18 @@ LISTED = 10
 """Failures and skips that are listed one by one; more are grouped, except with -v."""
 
 
-def summary_record(summary: "Summary") -> dict[str, Any]:
+def summary_record(summary: "Summary", *, dry_run: bool = False) -> dict[str, Any]:
     """Return what `ingest --json` prints."""
     return {
+        **({"dry_run": True} if dry_run else {}),
         "collection": summary.collection,
         "documents": summary.documents,
         "chunks": summary.chunks,
         "counts": {outcome: summary.counts.get(outcome, 0) for outcome in get_args(Outcome)},
+        "updated_only": summary.only,
+        "hidden": summary.hidden,
+        "acl": [*summary.acl],
+        "unsaid": summary.unsaid,
         "embedded": summary.embedded,
         "seconds": round(summary.seconds, 3),
         "failed": [_record(one) for one in summary.failures],
@@ -30,18 +36,26 @@ def summary_record(summary: "Summary") -> dict[str, Any]:
     }
 
 
-def show_summary(session: Session, summary: "Summary") -> None:
+def show_summary(session: Session, summary: "Summary", *, dry_run: bool = False) -> None:
     """Print counts by outcome, failures and skips with reasons, and what the store holds."""
-    counts = ", ".join(
-        f"{outcome} {summary.counts[outcome]:,}" for outcome in get_args(Outcome) if outcome in summary.counts
-    )
-    say(session.out, f"{counts or 'nothing found'} in {summary.seconds:.1f} s")
+    told = ", ".join(_outcome(summary, outcome) for outcome in get_args(Outcome) if outcome in summary.counts)
+    dry = "would be: " if dry_run and told else ""
+    say(session.out, f"{dry}{told or 'nothing found'} in {summary.seconds:.1f} s")
     _show_missed(session, sorted(summary.failures, key=_place) + sorted(summary.skipped, key=_place))
-    say(
-        session.out,
-        f"{summary.documents:,} documents, {summary.chunks:,} chunks in collection {summary.collection} "
-        "(counted in the store)",
-    )
+    if summary.unsaid:
+        who = "everyone" if PUBLIC in summary.acl else ", ".join(summary.acl)
+        say(session.out, f"{summary.unsaid:,} without an ACL of their own: readable by {who} (setting acl)")
+    if summary.hidden:
+        say(session.out, f"{summary.hidden:,} of what was listed may be read by nobody: it has no ACL")
+    held = f"{summary.documents:,} documents, {summary.chunks:,} chunks"
+    would, how = ("would be ", "nothing was written") if dry_run else ("", "counted in the store")
+    say(session.out, f"{held} {would}in collection {summary.collection} ({how})")
+
+
+def _outcome(summary: "Summary", outcome: Outcome) -> str:
+    only = ", ".join(f"only {what} {count:,}" for what, count in sorted(summary.only.items()))
+    shown = f" ({only})" if outcome == "updated" and only else ""
+    return f"{outcome} {summary.counts[outcome]:,}{shown}"
 
 
 def _show_missed(session: Session, missed: Sequence[SourceFinished]) -> None:

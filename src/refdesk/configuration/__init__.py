@@ -1,7 +1,6 @@
 """Pipelines as data: files, presets, and the schema that editors check them with.
 
 - `loading`: a preset's name, a file, a text or a mapping to a `Pipeline`, with all that is wrong at once
-- `reading`: YAML to plain values with their lines; nothing in it can run code or grow without bound
 - `building`, `standins`: entries to steps, with stand-ins for those that cannot be built
 - `names`: the steps and implementations that a file may name
 - `writing`: a `Pipeline` back to data

@@ -10,12 +10,12 @@ from typing import Any, get_args, get_origin, get_type_hints
 from pydantic import ValidationError
 
 from refdesk.configuration.names import Plugins, step_class
-from refdesk.configuration.reading import Fault, Value
 from refdesk.configuration.standins import StandIn, unknown
 from refdesk.errors import Problem
 from refdesk.pipeline import Step
 from refdesk.pipeline.checking import errors, faulty_files, placed, remarks
 from refdesk.pipeline.options import adapter, reasons_by_option
+from refdesk.yamlvalues import Fault, Value
 
 OWN_STEPS = "Steps of your own are given as `steps=`, or by a package as entry point `refdesk.steps`."
 

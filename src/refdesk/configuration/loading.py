@@ -11,9 +11,9 @@ from typing import Any
 
 from refdesk.configuration.building import Builder
 from refdesk.configuration.names import Plugins, known_steps, known_workers
-from refdesk.configuration.reading import LARGEST, Fault, Unreadable, Value, as_value, read
 from refdesk.errors import InputError, NotFound, PipelineError, Problem
 from refdesk.pipeline import Pipeline, Step
+from refdesk.yamlvalues import LARGEST, Fault, Unreadable, Value, as_value, read
 
 VERSION = 1
 KEYS = ("version", "name", "description", "steps")

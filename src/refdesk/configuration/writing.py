@@ -9,9 +9,9 @@ import yaml
 
 from refdesk.configuration.building import option_names, step_fields
 from refdesk.configuration.loading import VERSION
-from refdesk.configuration.reading import Loader
 from refdesk.errors import InputError
 from refdesk.pipeline import Pipeline, Step
+from refdesk.yamlvalues import Loader
 
 
 def to_data(pipeline: Pipeline, *, workers: Mapping[str, Any] | None = None) -> dict[str, Any]:

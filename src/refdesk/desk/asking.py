@@ -2,18 +2,21 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from refdesk.context import Answer, Context, Trace, Turn, Zone
+from refdesk.context import Context, Turn
+from refdesk.conversations.kept import check_name, key_of
 from refdesk.desk.calls import CallServices
+from refdesk.desk.seeing import asking
 from refdesk.desk.services import Services
-from refdesk.errors import InputError, PipelineError, StepError
+from refdesk.errors import InputError, PipelineError
 from refdesk.events import Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.pipeline import LLMValue, Pipeline, Run, Step
 from refdesk.pipeline.checking import own_problems
+from refdesk.principals import Principals
 from refdesk.settings import Settings
 from refdesk.telemetry import tell
 
@@ -29,9 +32,20 @@ class Call:
     settings: Settings
     llm: LLMValue = None
 
-    def run(self, services: Services, sinks: Sequence[Sink] = (), named: tuple[str, ...] = ()) -> Run:
+    def run(
+        self,
+        services: Services,
+        principals: tuple[str, ...],
+        sinks: Sequence[Sink] = (),
+        named: tuple[str, ...] = (),
+    ) -> Run:
+        """Return a run that reads for those who ask, and nothing for anyone else."""
+        given = CallServices(
+            desk=services, settings=self.settings, given=self.llm, named=named, principals=principals
+        )
         return Run(
-            services=CallServices(desk=services, settings=self.settings, given=self.llm, named=named),
+            services=given,
+            collections=named,
             sinks=(tell, *services.listeners, *sinks),
             deadline=self.settings.seconds or math.inf,
         )
@@ -46,17 +60,34 @@ async def begin(
     filters: Filters,
     history: History,
     conversation: str,
+    user: str,
+    principals: Principals,
 ) -> Context:
     """Return the context that a run begins with. Errors: `InputError`, `NotFound`."""
     if not isinstance(question, str) or not question.strip():
         raise InputError(f"The question is {question!r}; it has to be text that is not blank.")
-    return Context(
+    check_name("user", user)
+    context = Context(
         question=question,
         history=tuple(_turn(one) for one in history),
         conversation=conversation,
+        user=user,
         collections=await named(services, settings, collections),
+        principals=asking(settings, principals),
         filter=as_filter(filters),
     )
+    if conversation != "":
+        key_of(context)
+    return context
+
+
+def refuse_others(context: Context, settings: Settings, principals: Principals) -> None:
+    """Refuse to go on with what was found for one as another. Errors: `InputError`."""
+    if principals is not None and set(asking(settings, principals)) != set(context.principals):
+        raise InputError(
+            f"The call asks as {principals!r:.80}, and the context was begun as {context.principals!r:.80}.",
+            remedy="Begin anew: desk.start(question, principals=...).",
+        )
 
 
 async def named(services: Services, settings: Settings, collections: Collections) -> tuple[str, ...]:
@@ -116,31 +147,3 @@ def as_step(step: Any, context: Any) -> Step:
     if problems := tuple(own_problems(step)):
         raise PipelineError(problems)
     return step
-
-
-def answered(context: Context) -> Answer:
-    """Return the answer of a run with all that was noted on the way. Errors: the run's own."""
-    answer = context.raise_for_error().answer
-    if answer is None:
-        raise StepError(
-            "No step answered: the steps that answer failed and were passed over, or did not run.",
-            step="answer",
-            remedy="Look at the warnings of `desk.run`, or let the step stop the run.",
-        )
-    return replace(
-        answer,
-        zone=_zone(answer, context.trace),
-        warnings=tuple(dict.fromkeys((*context.warnings, *answer.warnings))),
-        timings=_timings(context.trace),
-    )
-
-
-def _zone(answer: Answer, trace: Sequence[Trace]) -> Zone:
-    """Return the zone, unknown where a step failed that it depends on."""
-    failed = any(one.kind == "context_optimizer" and one.outcome == "continued" for one in trace)
-    return "unknown" if failed and answer.zone != "none" else answer.zone
-
-
-def _timings(trace: Sequence[Trace]) -> Mapping[str, float]:
-    seconds = {one.path[0]: one.seconds for one in trace if len(one.path) == 1}
-    return {**seconds, "total": sum(seconds.values())}

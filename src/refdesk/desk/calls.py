@@ -8,6 +8,7 @@ import anyio
 
 from refdesk.answering import Answerer
 from refdesk.conversations import Conversations
+from refdesk.desk.seeing import counted
 from refdesk.desk.services import Services
 from refdesk.documents import Collection, Hit, Scope
 from refdesk.embedding import Embedder
@@ -32,8 +33,11 @@ class CallServices:
     """The call's language model."""
     named: tuple[str, ...] = ()
     """Collections that the call named; empty where it named none, or all."""
+    principals: tuple[str, ...] = ()
+    """Who asks: all that is read here is read for them."""
     _readers: dict[tuple[str, ...], Reader] = field(default_factory=dict)
     _collections: tuple[Collection, ...] | None = None
+    _counted: dict[str, Collection] = field(default_factory=dict)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
     @property
@@ -42,7 +46,15 @@ class CallServices:
 
     async def collections(self) -> tuple[Collection, ...]:
         known = await self._known()
-        return tuple(one for one in known if not self.named or one.name in self.named)
+        return tuple([await self._seen(one) for one in known if not self.named or one.name in self.named])
+
+    async def _seen(self, collection: Collection) -> Collection:
+        """Return a collection with counts of what they may read who ask."""
+        name = collection.name
+        if name not in self._counted:
+            reader = await self.reader([name])
+            self._counted[name] = counted(collection, reader, await reader.count())
+        return self._counted[name]
 
     async def _known(self) -> tuple[Collection, ...]:
         if self._collections is None:
@@ -53,7 +65,7 @@ class CallServices:
         wanted = tuple(sorted(set(collections)))
         async with self._lock:
             if wanted not in self._readers:
-                self._readers[wanted] = await self.desk.reader(Scope(wanted))
+                self._readers[wanted] = await self.desk.reader(Scope(wanted, self.principals))
             return self._readers[wanted]
 
     async def searchable(self, collections: Sequence[str]) -> tuple[Reader, Embedder]:
@@ -65,6 +77,7 @@ class CallServices:
                 await self.desk.check_space(wanted)  # whose error names the nearest collection
             for name in known.keys() & set(wanted):
                 mismatch(known[name], str(embedder.fingerprint))
+            await self.desk.check_model(wanted)
         return await self.reader(wanted), embedder
 
     async def reranker(self, hits: Sequence[Hit], name: str = "") -> Reranker | None:

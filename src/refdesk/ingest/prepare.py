@@ -5,7 +5,8 @@ import re
 from dataclasses import dataclass, replace
 
 from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
-from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text
+from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text, lead
+from refdesk.chunking.strategies import later_versions, leading_parts, with_strategy
 from refdesk.documents import Chunk, Document, Metadata
 from refdesk.errors import ParseError
 from refdesk.filters import DOCUMENT_FIELDS
@@ -49,6 +50,7 @@ class Recipe:
             self.fingerprint,
             str(self.chunker.size),
             str(self.token_vectors),
+            *later_versions(),
         )
         return hashlib.sha256("\0".join(how).encode()).hexdigest()[:16]
 
@@ -76,7 +78,8 @@ class Recipe:
             language=_language(item, parsed),
             pages=parsed.pages,
             headings=parsed.headings,
-            metadata=_renamed({**parsed.metadata, **item.metadata}),
+            metadata=_metadata(item, parsed.metadata),
+            acl=item.acl or (),
             digest=self.digest(item),
             warnings=parsed.warnings,
         )
@@ -89,14 +92,16 @@ class Recipe:
         check_document(document)
         chunks = self.chunker.chunks(document)
         count, limit = self.chunker.count_tokens, self.chunker.limit
-        texts = tuple(embedded_text(document.title, chunk, count, limit) for chunk in chunks)
+        leading = lead(document.title, document.metadata)
+        texts = tuple(embedded_text(leading, chunk, count, limit) for chunk in chunks)
         tokens = tuple(" ".join(analyse(text, document.language)) for text in texts)
         return Prepared(document=document, chunks=chunks, tokens=tokens, texts=texts)
 
 
 def _content(item: SourceItem) -> str:
     """Return the sha256 of an item's content and of how it is read: the first part of a digest."""
-    how = (PARSER_VERSION, item.name.rpartition(".")[2].lower(), item.media_type, item.title, item.language)
+    name, leading = item.name.rpartition(".")[2].lower(), leading_parts(item.metadata, item.strategy)
+    how = (PARSER_VERSION, name, item.media_type, item.title, item.language, *leading)
     content = item.data if item.data is not None else (item.text or "").encode("utf-8", "surrogatepass")
     return hashlib.sha256("\0".join(how).encode() + b"\0" + content).hexdigest()
 
@@ -128,9 +133,33 @@ def _renamed(metadata: Metadata) -> Metadata:
     return {f"metadata.{key}" if key in DOCUMENT_FIELDS else key: value for key, value in metadata.items()}
 
 
+def _metadata(item: SourceItem, parsed: Metadata) -> Metadata:
+    """Return the metadata of an item over those that a parser found, where these count."""
+    joined = item.metadata if item.all_metadata else {**parsed, **_renamed(item.metadata)}
+    return with_strategy(_renamed(joined), item.strategy)
+
+
 def new_metadata(entry: Entry, item: SourceItem) -> Entry | None:
-    """Return the ledger's entry with the item's title, url and metadata, or None where they are the same."""
-    given = _renamed(item.metadata)
-    metadata = given if item.text is not None else {**entry.metadata, **given}
-    changed = replace(entry, metadata=metadata, title=item.title or entry.title, url=item.url)
+    """Return the ledger's entry with an item's title, url, metadata and ACL, None where nothing changes."""
+    changed = replace(
+        entry,
+        metadata=_metadata(item, {} if item.text is not None else entry.metadata),
+        title=item.title or entry.title,
+        url=item.url,
+        acl=entry.acl if item.acl is None else item.acl,
+    )
     return None if changed == entry else changed
+
+
+def stored_entry(one: Prepared) -> Entry:
+    """Return what the ledger says of a document once it is stored."""
+    document = one.document
+    return Entry(
+        source_id=document.source_id,
+        digest=document.digest,
+        chunks=len(one.chunks),
+        metadata=document.metadata,
+        title=document.title,
+        url=document.url,
+        acl=document.acl,
+    )

@@ -90,7 +90,7 @@ class Reembedding:
         await self._write(remake, batch)
 
     async def _reader(self) -> Reader:
-        return await self.store.reader(Scope((self.collection,)))
+        return await self.store.reader(Scope((self.collection,), upkeep=True))
 
     async def _prepared(self, reader: Reader, source_id: str) -> Prepared | None:
         """Cut a stored document into chunks; None where it has been deleted meanwhile."""

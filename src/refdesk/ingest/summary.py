@@ -1,9 +1,14 @@
 """What an ingestion did. The totals are read from the store, not added up on the way."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from refdesk.errors import StoreError
 from refdesk.events import Outcome, SourceFinished
+from refdesk.stores import Entry
+
+STORED = ("added", "updated", "unchanged")
 
 Tried = SourceFinished
 """What became of one source."""
@@ -23,11 +28,22 @@ class Summary:
     embedded: int
     """Texts that were sent to the embedder."""
     seconds: float
+    hidden: int = 0
+    """Sources that were listed and that nobody may read, since their source says so or cannot say who."""
+    acl: tuple[str, ...] = ()
+    """Who may read new documents of which their source does not say it."""
+    unsaid: int = 0
+    """Documents added of which neither source nor call said who may read them, so that the setting did."""
 
     @property
     def counts(self) -> dict[Outcome, int]:
         """Sources by outcome; outcomes that did not occur are missing."""
         return dict(Counter(one.outcome for one in self.tried))
+
+    @property
+    def only(self) -> dict[str, int]:
+        """Documents by what alone was updated: `metadata`, `acl`."""
+        return dict(Counter(one.reason for one in self.tried if one.outcome == "updated" and one.reason))
 
     @property
     def failures(self) -> tuple[Tried, ...]:
@@ -36,3 +52,18 @@ class Summary:
     @property
     def skipped(self) -> tuple[Tried, ...]:
         return tuple(one for one in self.tried if one.outcome == "skipped")
+
+
+def refuse_lost(last: Mapping[str, Tried], stored: Mapping[str, Entry]) -> None:
+    """Compare what was written with what is stored. Errors: `StoreError`."""
+    expected = {name: one.chunks for name, one in last.items() if one.outcome in STORED}
+    lost = sorted(name for name, chunks in expected.items() if _held(stored.get(name)) != chunks)
+    if lost:
+        raise StoreError(
+            f"{len(lost)} of {len(expected)} documents are not stored as written, first {lost[0]!r}.",
+            remedy="Ingest them again; if it happens twice, delete and rebuild the collection.",
+        )
+
+
+def _held(entry: Entry | None) -> int | None:
+    return None if entry is None else entry.chunks

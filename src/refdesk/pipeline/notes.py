@@ -11,6 +11,8 @@ class Notes:
     """The notes of one step."""
 
     warnings: list[str] = field(default_factory=list)
+    degraded: list[str] = field(default_factory=list)
+    """What failed and was done without."""
     measures: dict[str, Measure] = field(default_factory=dict)
     usage: Usage = NO_USAGE
     parts: list[Trace] = field(default_factory=list)
@@ -36,6 +38,7 @@ class Notes:
         """Take over the notes of a part, or of a step inside that was broken off."""
         self.parts.extend((*inner.parts, trace))
         self.warnings.extend(inner.warnings)
+        self.degraded.extend(inner.degraded)
         self.add_usage(inner.usage)
         self.reached = inner.reached or self.reached
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from refdesk.pipeline.step import Step
 
 FIELDS = tuple(one.name for one in fields(Context))
-ALWAYS = frozenset({"warnings", "error", "usage", "trace"})
+ALWAYS = frozenset({"warnings", "degraded", "error", "usage", "trace"})
 """Fields that the runner keeps and every step may add to."""
 
 
@@ -36,6 +36,37 @@ def check_result(step: "Step", old: Context, new: Context) -> None:
             step=step.label,
             remedy="Only answer generators and quality gates may change it.",
         )
+
+
+FIXED = ("principals", "user")
+"""Who asks, and whose conversation it is: no step changes that, whatever it declares."""
+
+
+def check_scope(step: "Step", old: Context, new: Context, named: Sequence[str]) -> None:
+    """Check that a step did not widen what may be read. Errors: `StepError`.
+
+    `named` are the collections of the call. Those that the pipeline's author wrote into the step itself may
+    be others; steps inside a step were checked one by one.
+    """
+    if changed := [name for name in FIXED if getattr(old, name) != getattr(new, name)]:
+        raise StepError(
+            f"The step {step.label!r} changed {', '.join(changed)}, which say who asks.",
+            step=step.label,
+            remedy="Begin another run for someone else.",
+        )
+    allowed = {*named, *old.collections, *_own_collections(step)}
+    if named and not step.blocks and (more := [name for name in new.collections if name not in allowed]):
+        raise StepError(
+            f"The step {step.label!r} added the collections {', '.join(map(repr, more))}, and the call named"
+            f" {', '.join(map(repr, named))}.",
+            step=step.label,
+            remedy="Name them in the call, or in an option `collections` of the step.",
+        )
+
+
+def _own_collections(step: "Step") -> tuple[str, ...]:
+    given = [getattr(step, name, None) or () for name in ("collection", "collections")]
+    return tuple(name for one in given for name in ((one,) if isinstance(one, str) else one))
 
 
 def check_shown(step: "Step", shown: str, new: Context) -> None:
@@ -66,7 +97,7 @@ def left_behind(step: "Step", old: Context, reached: Context | None) -> Context:
     if reached is None:
         return old
     if undeclared(step, old, reached):
-        return replace(old, warnings=reached.warnings, usage=reached.usage, trace=reached.trace)
+        return replace(old, **{name: getattr(reached, name) for name in ALWAYS - {"error"}})
     return reached
 
 

@@ -32,6 +32,7 @@ from refdesk.pipeline.notes import Notes, Shared
 from refdesk.pipeline.outcomes import (
     as_refdesk,
     check_result,
+    check_scope,
     check_shown,
     in_order,
     late,
@@ -50,10 +51,12 @@ LOG = logging.getLogger("refdesk.pipeline")
 class Run:
     """The services, the path and the listeners of one question.
 
-    Steps use `services`, `model`, `token`, `measure`, `warn` and `part`; composite steps use `steps`.
+    Steps use `services`, `model`, `token`, `measure`, `warn`, `degrade`, `part`; composite ones use `steps`.
     """
 
     services: Services
+    collections: tuple[str, ...] = ()
+    """Collections that the call named, beyond which no step may search; empty where it named none, or all."""
     run_id: str = field(default_factory=lambda: uuid.uuid4().hex)
     sinks: tuple[Sink, ...] = ()
     began: float = field(default_factory=time.perf_counter)
@@ -85,6 +88,11 @@ class Run:
     def warn(self, text: str) -> None:
         """Note for the reader what went wrong without ending the run."""
         self.notes.warnings.append(f"{self.path[-1] if self.path else 'run'}: {visible(text)}")
+
+    def degrade(self, part: str, text: str) -> None:
+        """Note that a part of the step failed and was done without, with a warning."""
+        self.notes.degraded.append(f"{self.path[-1]}.{part}" if self.path else part)
+        self.warn(text)
 
     def measure(self, **measures: Measure) -> None:
         """Note figures and lists for traces and telemetry; texts lose what nobody sees in them."""
@@ -222,6 +230,7 @@ class Run:
                 run_late = seconds == left
                 raise late(step, self.deadline if run_late else seconds, whole_run=run_late)
         check_result(step, context, new)
+        check_scope(step, context, new, self.collections)
         if inside.streams:
             check_shown(step, inside.shared.text, new)
         return new, "done"
@@ -230,6 +239,7 @@ class Run:
         """Tell the listeners that a step or part has ended; return its trace."""
         notes, seconds = self.notes, time.perf_counter() - began
         if outcome == "continued":
+            notes.degraded.append(self.path[-1])
             self.warn(str(error))
         ended: dict[str, Any] = {
             "path": self.path,
@@ -261,6 +271,7 @@ class Run:
             new,
             error=error if trace.outcome == "stopped" else None,
             warnings=(*new.warnings, *notes.warnings) if notes.warnings else new.warnings,
+            degraded=(*new.degraded, *notes.degraded) if notes.degraded else new.degraded,
             usage=new.usage + notes.usage if notes.usage.requests else new.usage,
             trace=(*new.trace, *inner),
         )

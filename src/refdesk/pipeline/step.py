@@ -25,6 +25,7 @@ Kind = Literal[
     "quality_gate",
     "citation",
     "grounding",
+    "closing",
     "memory",
     "control",
 ]

@@ -20,7 +20,7 @@ import anyio.to_thread
 import numpy as np
 from numpy.typing import NDArray
 
-from refdesk.chunking import embedded_text
+from refdesk.chunking import embedded_text, lead
 from refdesk.documents import Hit
 from refdesk.embedding import Embedder, TokenEmbedder
 from refdesk.embedding.tokens import dequantise
@@ -85,8 +85,8 @@ class MaxSimReranker:
         return known | fresh
 
     def _text(self, hit: Hit) -> str:
-        limit = self._embedder.max_tokens
-        return embedded_text(hit.title, hit.chunk, self._embedder.count_tokens, limit)
+        count, limit = self._embedder.count_tokens, self._embedder.max_tokens
+        return embedded_text(lead(hit.title, hit.metadata), hit.chunk, count, limit)
 
 
 def score(

@@ -18,7 +18,7 @@ KNOWN = "'maxsim', 'none', a folder, 'tei:URL', 'cohere:MODEL'"
 def reranker_for(
     name: str,
     *,
-    embedder: Embedder,
+    embedder: Embedder | None = None,
     reader: Reader | None = None,
     cache: Path | None = None,
     environ: Mapping[str, str] | None = None,
@@ -44,10 +44,11 @@ def reranker_for(
     return reranker
 
 
-def _maxsim(embedder: Embedder, reader: Reader | None) -> Reranker:
-    if not isinstance(embedder, TokenEmbedder):
+def _maxsim(embedder: Embedder | None, reader: Reader | None) -> Reranker:
+    if embedder is None or not isinstance(embedder, TokenEmbedder):
+        given = "there is no embedder" if embedder is None else f"{embedder.fingerprint.model!r} gives none"
         raise SettingsError(
-            f"The reranker 'maxsim' needs token vectors, and {embedder.fingerprint.model!r} gives none.",
+            f"The reranker 'maxsim' needs token vectors, and {given}.",
             remedy="Set the reranker to 'none' or to a server or folder, or use a local embedder.",
         )
     return MaxSimReranker(embedder, reader)

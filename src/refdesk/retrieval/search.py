@@ -1,21 +1,17 @@
 """Search one published state by meaning, by words, or both."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import replace
 
-import anyio
 import numpy as np
-from numpy.typing import NDArray
 
-from refdesk.analysis import analyse_query
 from refdesk.documents import MODES, Hit, Mode
 from refdesk.embedding import Embedder
-from refdesk.embedding.parallel import in_order
 from refdesk.errors import InputError
 from refdesk.filters import Filter
-from refdesk.results import FUSIONS, Arm, EmptyReason, Explanation, Fusion, Results, numbered
+from refdesk.results import FUSIONS, EmptyReason, Explanation, Fusion, Results, numbered
+from refdesk.retrieval.arms import Asked, Found, ask
 from refdesk.retrieval.fusion import rrf, zscore
 from refdesk.stores import Reader
 
@@ -25,7 +21,7 @@ CANDIDATES = 150
 
 async def search(
     reader: Reader,
-    embedder: Embedder,
+    embedder: Embedder | Exception,
     question: str,
     *,
     mode: Mode = "hybrid",
@@ -33,6 +29,8 @@ async def search(
     candidates: int = CANDIDATES,
     filter: Filter | None = None,
     fusion: Fusion = "zscore",
+    lenient: bool = False,
+    arm_seconds: float | None = None,
 ) -> Results:
     """Find the `top_k` best chunks for a question, which may have any length.
 
@@ -40,16 +38,24 @@ async def search(
     the keyword arm found get their exact cosine from the stored vectors, and chunks that it did not find
     count as BM25 0. The best n of a search are the first n of a deeper one, as long as both stay within
     `candidates`. A blank question gives no hits, with the reason. Errors: `InputError`, `StoreError`, and
-    those of the embedder; a failing arm is never an empty list.
+    those of the embedder; a failing arm is never an empty list. One that takes longer than `arm_seconds` has
+    failed.
+
+    With `lenient`, the hits of a hybrid search are those of the other arm where one fails, and the failed one
+    has its `error`; `embedder` may then be the error for which there is none. Where both fail it is a
+    `StoreError`.
     """
     _check(mode, fusion, top_k, candidates)
     began = time.perf_counter()
     joining = fusion if mode == "hybrid" else None
     if not question.strip():
         return _empty(question, Explanation(mode=mode, fusion=joining), "blank_query")
-    asked = _Asked(reader, embedder, question, filter, max(top_k, candidates) if joining else top_k)
-    found = await _ask(asked, mode)
-    hits = numbered((await _joined(asked, found, joining))[:top_k])
+    depth = max(top_k, candidates) if joining else top_k
+    asked = Asked(reader, embedder, question, filter, depth, lenient and mode == "hybrid", arm_seconds)
+    found = await ask(asked, mode)
+    working = [one for one in found if not one.arm.error]
+    joining = joining if len(working) == len(found) else None
+    hits = numbered((await _joined(asked, working, joining))[:top_k])
     explanation = replace(await _explained(asked, found, mode, joining), seconds=time.perf_counter() - began)
     if hits:
         return Results(question=question, mode=mode, hits=hits, explanation=explanation)
@@ -65,63 +71,7 @@ def _check(mode: Mode, fusion: Fusion, top_k: int, candidates: int) -> None:
             raise InputError(f"Cannot search with {name}={number!r}; 1 or more are allowed.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    reader: Reader
-    embedder: Embedder
-    question: str
-    filter: Filter | None
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What an arm found, and what it searched with."""
-
-    arm: Arm
-    hits: tuple[Hit, ...]
-    vector: NDArray[np.float32] | None = None
-    tokens: tuple[str, ...] = ()
-
-
-async def _ask(asked: _Asked, mode: Mode) -> tuple[_Found, ...]:
-    arms: list[Callable[[], Awaitable[_Found]]] = []
-    if mode != "keyword":
-        arms.append(partial(_by_vector, asked))
-    if mode != "vector":
-        arms.append(partial(_by_keyword, asked))
-    return tuple(await in_order(lambda arm: arm(), arms, anyio.CapacityLimiter(len(arms))))
-
-
-async def _by_vector(asked: _Asked) -> _Found:
-    began = time.perf_counter()
-    vector = (await asked.embedder.embed_queries([asked.question]))[0]
-    hits = await asked.reader.vector_search(vector, top_k=asked.depth, filter=asked.filter)
-    scores = [hit.vector_score for hit in hits if hit.vector_score is not None]
-    return _Found(_arm("vector", scores, began), hits, vector=vector)
-
-
-async def _by_keyword(asked: _Asked) -> _Found:
-    began = time.perf_counter()
-    tokens = tuple(analyse_query(asked.question, asked.reader.languages))
-    hits: tuple[Hit, ...] = ()
-    if tokens:
-        hits = await asked.reader.keyword_search(tokens, top_k=asked.depth, filter=asked.filter)
-    scores = [hit.keyword_score for hit in hits if hit.keyword_score is not None]
-    return _Found(_arm("keyword", scores, began), hits, tokens=tokens)
-
-
-def _arm(name: str, scores: Sequence[float], began: float) -> Arm:
-    return Arm(
-        name="vector" if name == "vector" else "keyword",
-        found=len(scores),
-        best=max(scores, default=None),
-        worst=min(scores, default=None),
-        seconds=time.perf_counter() - began,
-    )
-
-
-async def _joined(asked: _Asked, found: Sequence[_Found], fusion: Fusion | None) -> tuple[Hit, ...]:
+async def _joined(asked: Asked, found: Sequence[Found], fusion: Fusion | None) -> tuple[Hit, ...]:
     if fusion is None:
         return found[0].hits
     by_vector, by_keyword = found
@@ -131,7 +81,7 @@ async def _joined(asked: _Asked, found: Sequence[_Found], fusion: Fusion | None)
     return zscore([completed, by_keyword.hits], floors=[None, 0.0])
 
 
-async def _completed(reader: Reader, by_vector: _Found, others: Sequence[Hit]) -> list[Hit]:
+async def _completed(reader: Reader, by_vector: Found, others: Sequence[Hit]) -> list[Hit]:
     """Return the vector arm's hits, and after them the hits that it lacks with their exact cosine."""
     known = {hit.chunk.chunk_id for hit in by_vector.hits}
     lacking = [hit for hit in others if hit.chunk.chunk_id not in known]
@@ -146,9 +96,7 @@ async def _completed(reader: Reader, by_vector: _Found, others: Sequence[Hit]) -
     return [*by_vector.hits, *extra]
 
 
-async def _explained(
-    asked: _Asked, found: Sequence[_Found], mode: Mode, fusion: Fusion | None
-) -> Explanation:
+async def _explained(asked: Asked, found: Sequence[Found], mode: Mode, fusion: Fusion | None) -> Explanation:
     documents, chunks = await asked.reader.count()
     left = await asked.reader.count(asked.filter) if asked.filter is not None else (documents, chunks)
     names = [{hit.chunk.chunk_id for hit in each.hits} for each in found]
@@ -171,7 +119,8 @@ def _why_empty(explanation: Explanation) -> EmptyReason:
         return "no_documents"
     if not explanation.matching_chunks:
         return "filtered_out"
-    if explanation.mode == "keyword" and not explanation.tokens:
+    by_words = explanation.mode == "keyword" or any(arm.error for arm in explanation.arms)
+    if by_words and not explanation.tokens:
         return "no_tokens"
     return "no_match"
 

@@ -1,10 +1,18 @@
-"""Where documents come from. A source lists its items without reading them all at once."""
+"""Where documents come from. A source lists its items without reading them all at once.
 
-from collections.abc import AsyncIterator
+- `files`, `text`: files and folders, one text
+- `records`: JSON and JSON lines
+- `sql`: the rows of a query, followed as they change
+"""
+
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from refdesk.documents import Metadata
+from refdesk.documents import Metadata, Strategy
+
+VERSION_KEY = "source.version"
+"""Metadata in which a followed source says of which version a document is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +32,10 @@ class SourceItem:
     metadata: Metadata = field(default_factory=dict)
     acl: tuple[str, ...] | None = None
     """Principals that may read it; None where the source knows none, and the ingestion says it."""
+    all_metadata: bool = False
+    """Whether `metadata` is all there is, whatever a parser finds in the data."""
+    strategy: Strategy = "titled"
+    """What is embedded with each of its chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +47,29 @@ class SourceFailure:
     message: str
     hides: str = ""
     """Beginning of the ids that could not be listed because of it; `prune` leaves documents with such ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceGone:
+    """One thing that the source says is deleted."""
+
+    source_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceMark:
+    """What was listed before it is all there is up to this cursor of the source."""
+
+    source: str
+    cursor: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePresent:
+    """One thing that is there, and who may read it now."""
+
+    source_id: str
+    acl: tuple[str, ...]
 
 
 @runtime_checkable
@@ -49,4 +84,47 @@ class Source(Protocol):
 
     def covers(self, source_id: str, url: str | None) -> bool:
         """Tell whether this source would list a document if it still existed; `prune` removes only such."""
+        ...
+
+
+@runtime_checkable
+class Followed(Source, Protocol):
+    """A source that knows what changed since it was read, and can tell what is there without its texts.
+
+    Its cursors are texts of its own; the ingestion keeps them once all that was listed before is stored.
+    """
+
+    @property
+    def name(self) -> str:
+        """Under which its cursor is kept: small letters, digits, `.`, `_` and `-`."""
+        ...
+
+    @property
+    def remove_at_most(self) -> float:
+        """Share of the documents that may vanish at once unless `prune` confirms it."""
+        ...
+
+    def count_since(self, cursor: str) -> int:
+        """Count what `changes` will list, for progress."""
+        ...
+
+    def changes(self, cursor: str) -> AsyncIterator[SourceItem | SourceFailure | SourceGone | SourceMark]:
+        """List what changed since a cursor, everything where it is empty. Errors: `SourceError`."""
+        ...
+
+    def walks(self, cursor: str) -> bool:
+        """Tell whether it is time to walk."""
+        ...
+
+    def walk(
+        self, cursor: str, known: Mapping[str, str | None]
+    ) -> AsyncIterator[SourcePresent | SourceFailure | SourceGone | SourceMark]:
+        """List what is there now. The mark at the end says that it is all. Errors: `SourceError`.
+
+        `known` are ids with the version that was read; None is for any.
+        """
+        ...
+
+    def unknown(self) -> AsyncIterator[SourceItem | SourceFailure | SourceGone]:
+        """List what the walk met and did not know, or not in this version."""
         ...

@@ -23,6 +23,8 @@ class Fields:
     text: str = "text"
     title: str = "title"
     url: str = "url"
+    acl: str = "acl"
+    """Who may read the record: a name or a list of names. Records without it leave that to the ingestion."""
     metadata: tuple[str, ...] | None = None
 
 
@@ -46,7 +48,16 @@ def item_from(record: Any, fields: Fields, *, prefix: str, media_type: str) -> S
         url=_optional(record, fields.url) or None,
         media_type=media_type,
         metadata=clean_metadata(dict(_metadata(record, fields, id_field))),
+        acl=_acl(record, fields.acl),
     )
+
+
+def _acl(record: Mapping[str, Any], name: str) -> Any:
+    """Return what a record says, whatever that is: what cannot be understood hides it, see `ingest`."""
+    if name not in record:
+        return None
+    value = record[name]
+    return tuple(value) if isinstance(value, list) else (value,)
 
 
 def _required(record: Mapping[str, Any], name: str, what: str) -> str:
@@ -78,7 +89,7 @@ def _is_unicode(text: str) -> bool:
 def _metadata(
     record: Mapping[str, Any], fields: Fields, id_field: str
 ) -> Iterator[tuple[str, Scalar | tuple[Scalar, ...]]]:
-    used = {id_field, fields.text, fields.title, fields.url}
+    used = {id_field, fields.text, fields.title, fields.url, fields.acl}
     for name, value in record.items():
         if name in used or (fields.metadata is not None and name not in fields.metadata):
             continue

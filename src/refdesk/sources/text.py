@@ -5,6 +5,7 @@ from typing import Literal
 
 from refdesk.documents import Metadata
 from refdesk.errors import InputError
+from refdesk.principals import Principals, as_acl
 from refdesk.sources import SourceFailure, SourceItem
 
 MediaType = Literal["text/plain", "text/markdown", "text/html"]
@@ -13,7 +14,7 @@ MediaType = Literal["text/plain", "text/markdown", "text/html"]
 class Text:
     """One text under an id of the caller's; the URL is the identity where there is no id.
 
-    Errors: `InputError` where both are missing.
+    Errors: `InputError` where both are missing, and for an `acl` that names nobody.
     """
 
     def __init__(
@@ -26,6 +27,7 @@ class Text:
         media_type: MediaType = "text/plain",
         language: str = "",
         metadata: Metadata | None = None,
+        acl: Principals = None,
     ) -> None:
         identity = source_id or url
         if not identity:
@@ -42,6 +44,7 @@ class Text:
             media_type=media_type,
             language=language,
             metadata=dict(metadata or {}),
+            acl=None if acl is None else as_acl(acl, f"The ACL of {identity!r}"),
         )
 
     def count(self) -> int:

@@ -12,6 +12,7 @@ from refdesk.steps.expand import Expand
 from refdesk.steps.gate import Gate
 from refdesk.steps.ground import Ground
 from refdesk.steps.investigate import Loop
+from refdesk.steps.invite import Invite
 from refdesk.steps.reason import Reason
 from refdesk.steps.recall import Recall
 from refdesk.steps.remember import Remember
@@ -44,6 +45,7 @@ BUILTIN: tuple[type[Step], ...] = (
     Review,
     Cite,
     Ground,
+    Invite,
     Remember,
     When,
     Repeat,
@@ -62,6 +64,7 @@ __all__ = [
     "Expand",
     "Gate",
     "Ground",
+    "Invite",
     "Loop",
     "Reason",
     "Recall",

@@ -9,16 +9,16 @@ from typing import Annotated, Any, ClassVar, Protocol
 from pydantic import Field
 
 from refdesk.answering import BELOW_THRESHOLD, NOTHING_FOUND
+from refdesk.answering.fallback import later
 from refdesk.answering.freely import FreeAnswerer
 from refdesk.answering.generated import GeneratedAnswerer
 from refdesk.answering.history import recent
 from refdesk.answering.own import own_answer
-from refdesk.answering.refusing import refusal
+from refdesk.answering.refusing import refusal, said_of
 from refdesk.answering.rules import house_rules
 from refdesk.context import Answer as Answered
 from refdesk.context import Context, Evidence, Measure, NumberBy, Turn
 from refdesk.documents import Hit
-from refdesk.errors import LLMError
 from refdesk.events import AnswerEvent, Done, Token
 from refdesk.evidence import number_hits
 from refdesk.grounding.named import JUDGE
@@ -28,6 +28,7 @@ from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
 from refdesk.steps.checking import Check, GrounderValue
 from refdesk.steps.correcting import Corrector
+from refdesk.steps.standin import OnModelError, StandIn
 from refdesk.steps.window import room
 
 
@@ -107,13 +108,23 @@ class Answer(Step):
     """Of the model; else its own default."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     """Tokens of the reply, else the setting `llm_output`."""
-    extractive_on_failure: bool = False
-    """Quote the best sentences where the model fails before it wrote anything, and warn."""
+    show: tuple[str, ...] = ()
+    """Keys of metadata that a model is shown with each source, such as `category` and `tags`."""
+    on_model_error: OnModelError = "stop"
+    """Where the model fails before a reader saw any text: `stop`, or with a warning `quotes` of the best
+    sentences or a refusal that lists the `sources`."""
+    model_timeout: Annotated[float, Field(gt=0)] | None = None
+    """Seconds after which a model that has not shown any text has failed."""
 
     def problems(self) -> Iterator[tuple[str, str]]:
-        for name in ("self_correct", "extractive_on_failure"):
-            if getattr(self, name) and self.answerer is not None:
-                yield f"`{name}` is for what a model writes, and it has an answerer of its own.", LEAVE_OUT
+        given = {
+            "self_correct": self.self_correct,
+            "on_model_error": self.on_model_error != "stop",
+            "model_timeout": self.model_timeout is not None,
+            "show": bool(self.show),
+        }
+        for name in (name for name, told in given.items() if told and self.answerer is not None):
+            yield f"`{name}` is for what a model writes, and it has an answerer of its own.", LEAVE_OUT
         yield from self._check.problems()
         if self.prompt is not None and self.answerer is not None:
             yield "Its answerer of its own is not told its `prompt`.", LEAVE_OUT
@@ -126,7 +137,10 @@ class Answer(Step):
         self._warn(context, llm, run)
         evidence = self._evidence(context, run)
         correcting = self.self_correct and llm is not None and bool(evidence)
-        events = self._events(context, evidence, llm, run)
+        events = later(partial(self._answering, context, evidence, llm, run))
+        if self.answerer is None:
+            final = run.streams and not correcting
+            events = self._stand_in(context, evidence, llm, run).over(events, _name(llm), final=final)
         answer = await shown(events, run, at_once=not correcting)
         new = _with(context, replace(answer, question=context.question), evidence)
         if correcting and llm is not None and answer.refusal is None and answer.model == llm.name:
@@ -157,35 +171,14 @@ class Answer(Step):
         own = self.answerer is not None or self.prompt is not None
         return number_hits([item.hit for item in evidence]) if own else evidence
 
-    async def _events(
-        self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run
-    ) -> AsyncGenerator[AnswerEvent, None]:
-        """Give the events of what answers, or of quoting where a model fails and that is wanted."""
-        begun = False
-        try:
-            async with aclosing(await self._answering(context, evidence, llm, run)) as events:
-                async for event in events:
-                    begun = True
-                    yield event
-            return
-        except LLMError as error:
-            if begun or llm is None or not self.extractive_on_failure or not evidence:
-                raise
-            run.warn(f"The model failed, so the documents are quoted: {error}")
-        quoting = (await run.services.extractive()).stream(
-            context.standalone, evidence, number_by=self._number_by(run)
-        )
-        async with aclosing(quoting) as events:
-            async for event in events:
-                yield event
-
     async def _answering(
         self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run
     ) -> AsyncGenerator[AnswerEvent, None]:
         """Return the events of whatever answers in this case."""
         question, zone, number_by = context.question, context.zone, self._number_by(run)
         if reason := self._refused(context, evidence, llm):
-            return refusal(question, reason, evidence, "own" if self.answerer is not None else _name(llm))
+            name = "own" if self.answerer is not None else _name(llm)
+            return refusal(question, reason, evidence, name, said_of(reason, context.degraded))
         if self.answerer is not None:
             returned = await self.work(question, tuple(item.hit for item in evidence))
             return own_answer(question, returned, evidence, zone=zone, step=self.label, number_by=number_by)
@@ -196,6 +189,16 @@ class Answer(Step):
             return self._freely(context, llm, run).stream(question)
         answerer = self._generated(context, llm, run)
         return answerer.stream(question, evidence, zone=zone, number_by=number_by)
+
+    def _stand_in(self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run) -> StandIn:
+        return StandIn(
+            policy=self.on_model_error,
+            seconds=self.model_timeout if llm is not None else None,
+            context=context,
+            evidence=evidence,
+            number_by=self._number_by(run),
+            run=run,
+        )
 
     def _number_by(self, run: Run) -> NumberBy:
         return self.number_by or run.services.settings.number_by
@@ -230,6 +233,7 @@ class Answer(Step):
             notes="" if own else context.distilled,
             rejected=_rejected(context),
             own_prompt=own,
+            show=self.show,
             options=self._options(run),
         )
 

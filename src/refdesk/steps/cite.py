@@ -12,6 +12,7 @@ from refdesk.errors import NotFound, StepError
 from refdesk.events import Citations
 from refdesk.pipeline import Kind, Run, Step
 from refdesk.pipeline.workers import WorkerOption
+from refdesk.steps.claims import is_claimed
 
 
 class Citer(Protocol):
@@ -85,6 +86,10 @@ class Cite(Step):
         if name not in documents:
             documents[name] = await _document(citation, run)
         document = documents[name]
+        if document is None and is_claimed(
+            hit
+        ):  # taken away from those who ask, or deleted, since it was found
+            return None
         text, at = (hit.chunk.text, hit.chunk.start) if document is None else (document.text, 0)
         if citation.start < at or text[citation.start - at : citation.end - at] != citation.quote:
             return None

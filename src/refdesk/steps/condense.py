@@ -13,7 +13,7 @@ from refdesk.llm.replies import without_thoughts
 from refdesk.pipeline import Kind, LLMValue, OnError, Run, Step
 from refdesk.pipeline.prompts import Prompt, PromptOption, messages_of
 from refdesk.pipeline.workers import ModelOption, WorkerOption
-from refdesk.steps.results import query_in, text_of
+from refdesk.steps.results import query_in, same, text_of
 
 SHORTEST, LONGEST = 3, 300
 """Characters of a condensed query; what is shorter or longer is none."""
@@ -34,13 +34,14 @@ CondenseFunction = Callable[[str, tuple[Turn, ...]], str | Awaitable[str]]
 class Condense(Step):
     """Turn the latest message of a conversation into a search query that is understood without the rest.
 
-    A query of fewer than 3 or more than 300 characters is not used: the latest message is searched as it is,
-    and a warning says so.
+    The latest message is searched beside it as it was put, unless `own_words` is off. A query of fewer than 3
+    or more than 300 characters is not used: the latest message alone is searched, and a warning says so.
+    So it is where there is no language model.
     """
 
     kind: ClassVar[Kind] = "query_optimizer"
-    reads: ClassVar[frozenset[str]] = frozenset({"query", "history", "skip_retrieval"})
-    writes: ClassVar[frozenset[str]] = frozenset({"rewritten_query", "expanded_query"})
+    reads: ClassVar[frozenset[str]] = frozenset({"question", "query", "history", "skip_retrieval"})
+    writes: ClassVar[frozenset[str]] = frozenset({"rewritten_query", "expanded_query", "own_words"})
     worker: ClassVar[str] = "condenser"
     method: ClassVar[str] = "condense"
     asks_llm: ClassVar[bool] = True
@@ -57,7 +58,13 @@ class Condense(Step):
     """Another language model than the run's."""
     history: Annotated[int, Field(ge=1)] = 6
     """How many turns are looked at, the last ones, of both sides."""
+    own_words: bool = True
+    """Search the latest message, too, in the asker's own words."""
     on_error: OnError = "continue"
+
+    @property
+    def needs_llm(self) -> bool:
+        return False
 
     def skips(self, context: Context) -> str:
         if context.skip_retrieval:
@@ -66,6 +73,9 @@ class Condense(Step):
 
     async def __call__(self, context: Context, run: Run) -> Context:
         turns = self._turns(context)
+        if self.condenser is None and run.services.llm(self.llm) is None:
+            run.warn("No language model is named, so the latest message is searched as it is.")
+            return context
         if self.condenser is not None:
             written = await self.work(context.query, turns)
         else:
@@ -74,12 +84,14 @@ class Condense(Step):
         query = query_in(text_of(written, self, "query"))
         run.measure(query=query, turns=len(turns))
         if not SHORTEST <= len(query) <= LONGEST:
-            run.warn(
+            run.degrade(
+                "query",
                 f"The latest message is searched as it is: a query of {SHORTEST} to {LONGEST} characters"
-                f" was asked for, and {len(query)} came: {query!r:.80}."
+                f" was asked for, and {len(query)} came: {query!r:.80}.",
             )
             return context
-        return context.evolve(rewritten_query=query, expanded_query="")
+        own = context.question if self.own_words and same(query) != same(context.question) else ""
+        return context.evolve(rewritten_query=query, expanded_query="", own_words=own)
 
     def _turns(self, context: Context) -> tuple[Turn, ...]:
         return tuple(turn for turn in context.history if turn.text.strip())[-self.history :]

@@ -8,6 +8,7 @@ from refdesk.documents import Chunk, Hit
 from refdesk.errors import NotFound, ToolError
 from refdesk.pipeline import Run
 from refdesk.pipeline.workers import bind
+from refdesk.steps.claims import readable
 from refdesk.steps.outside import hits_of, passing
 from refdesk.steps.search import similar
 from refdesk.steps.searching import ranked
@@ -31,7 +32,8 @@ class Lookup:
             work = bind(self.loop.search_fn, "search", self.loop.label)
             found = await work(query, {**given, "limit": limit, "collections": collections})
             where = collections[0] if len(collections) == 1 else ""
-            return passing(hits_of(found, where, self.loop), self.context.filter)
+            hits = passing(hits_of(found, where, self.loop), self.context.filter)
+            return await readable(self.run.services, hits)
         threshold = given.pop("threshold", None)
         results = await ranked(
             self.run.services,

@@ -13,9 +13,10 @@ from refdesk.documents import Chunk, Hit
 from refdesk.errors import StepError
 from refdesk.filters import Filter
 from refdesk.filters.meaning import matches
-from refdesk.pipeline import Step
+from refdesk.pipeline import Services, Step
 from refdesk.pipeline.workers import Bound
 from refdesk.results import numbered
+from refdesk.steps.claims import readable
 
 Name = StrictStr | StrictInt
 Value = StrictBool | StrictInt | StrictFloat | StrictStr | datetime
@@ -71,11 +72,15 @@ class Described:
         return self.hit.url
 
 
-def own_searcher(work: Bound, filter: Filter | None, step: Step) -> Searcher:
-    """Return a searcher of the user's own whose hits also pass the filter of the call."""
+def own_searcher(work: Bound, filter: Filter | None, step: Step, services: Services) -> Searcher:
+    """Return a searcher of the user's own whose hits also pass the filter of the call.
+
+    What it returns of the library has to be readable for those who ask, see `claims`.
+    """
 
     async def search(query: str, collection: str) -> tuple[Hit, ...]:
-        return passing(hits_of(await work(query, collection), collection, step), filter)
+        found = passing(hits_of(await work(query, collection), collection, step), filter)
+        return await readable(services, found)
 
     return search
 

@@ -89,7 +89,7 @@ class Reason(Step):
         return "" if context.collections else "no collection is searched"
 
     async def __call__(self, context: Context, run: Run) -> Context:
-        search = self._searcher(context)
+        search = self._searcher(context, run)
         followed: list[str] = []
         new: tuple[Hit, ...] = ()
         while len(followed) < self.max_iterations:
@@ -110,9 +110,10 @@ class Reason(Step):
         run.measure(iterations=len(followed), queries=tuple(followed), hits=len(context.hits))
         return context
 
-    def _searcher(self, context: Context) -> Searcher:
+    def _searcher(self, context: Context, run: Run) -> Searcher:
         if self.searcher is not None:
-            return own_searcher(bind(self.searcher, "search", self.label), context.filter, self)
+            work = bind(self.searcher, "search", self.label)
+            return own_searcher(work, context.filter, self, run.services)
         if context.searcher is None:
             raise StepError(
                 f"The step {self.label!r} has nothing to search with, since no step searched before it.",

@@ -65,6 +65,8 @@ class Rerank(Step):
     """Another language model than the run's, for `llm`."""
     depth: Annotated[int, Field(ge=1)] | None = None
     """Hits that are read, else the setting `rerank_depth`."""
+    excerpt: Annotated[int, Field(ge=20)] | None = None
+    """Characters of each hit that are read, from its beginning, after its title; else all."""
     keep: Annotated[int, Field(ge=1)] | None = None
     """Hits that are kept, else all."""
     threshold: float | None = None
@@ -95,7 +97,7 @@ class Rerank(Step):
     async def __call__(self, context: Context, run: Run) -> Context:
         hits = tuple(replace(hit, rerank_score=None) for hit in context.hits)
         depth = self.depth or run.services.settings.rerank_depth
-        found = await self._ordered(context.standalone, hits[:depth], run)
+        found = await self._read(context.standalone, hits[:depth], run)
         if found is None:
             run.measure(reason="no reranker is configured")
             return context
@@ -106,6 +108,18 @@ class Rerank(Step):
         run.measure(original=len(hits), kept=len(kept), dropped=len(hits) - len(kept), best_score=best)
         results = (Results(question=context.question, hits=numbered(kept)),)
         return context.evolve(rerank_scores=scores, reranker=name).with_results(results)
+
+    async def _read(self, question: str, hits: Sequence[Hit], run: Run) -> tuple[str, tuple[Hit, ...]] | None:
+        """Return what `_ordered` makes of the hits, or of their beginnings; whole hits come back."""
+        if self.excerpt is None:
+            return await self._ordered(question, hits, run)
+        short = [beginning(hit, self.excerpt) for hit in hits]
+        found = await self._ordered(question, short, run)
+        if found is None:
+            return None
+        whole = {one.chunk.chunk_id: hit.chunk for one, hit in zip(short, hits, strict=True)}
+        ordered = tuple(replace(one, chunk=whole[one.chunk.chunk_id]) for one in found[1])
+        return f"{found[0]}, {self.excerpt} characters", ordered  # limits of whole hits do not hold for it
 
     async def _ordered(
         self, question: str, hits: Sequence[Hit], run: Run
@@ -119,7 +133,8 @@ class Rerank(Step):
         reranker = await run.services.reranker(hits, self.reranker or "")
         if reranker is None:
             return None
-        return reranker.name, ordered_by(await reranker.rerank(question, hits), hits, self)
+        ordered = ordered_by(await reranker.rerank(question, hits), hits, self)
+        return reranker.name, ordered
 
     async def _judged(self, question: str, hits: Sequence[Hit], run: Run) -> tuple[Hit, ...]:
         if self.prompt is not None:
@@ -150,6 +165,18 @@ class Rerank(Step):
         dropped = {hit.chunk.chunk_id: hit for hit in (*ordered, *hits)}
         spare = [hit for name, hit in dropped.items() if name not in names]
         return (*kept, *spare[: max(0, self.keep_at_least - len(kept))])
+
+
+def beginning(hit: Hit, length: int) -> Hit:
+    """Return a hit with the first characters of its chunk, up to a word's end, under an id of its own."""
+    chunk = hit.chunk
+    if len(chunk.text) <= length:
+        return hit
+    cut = chunk.text[:length]
+    within = chunk.text[length].isalnum() and cut[-1].isalnum()
+    text = cut.rsplit(None, 1)[0] if within and " " in cut.strip() else cut
+    own = f"{chunk.chunk_id}:{len(text)}"
+    return replace(hit, chunk=replace(chunk, chunk_id=own, text=text, end=chunk.start + len(text)))
 
 
 def worker_name(worker: Any) -> str:

@@ -31,13 +31,16 @@ class Rewrite(Step):
     """Turn what somebody says into a clear search query: no greetings and fillers, all names and terms.
 
     It works on the query as it is so far, such as that of `condense`, and takes its place. With
-    `after_retrieval` the first hits sharpen the query, and sub-questions are given up for it. It returns a
-    query, never an answer: one line, at most 300 characters or twice the query that it was given.
+    `after_retrieval` the first hits sharpen the query, and sub-questions and the asker's own words are given
+    up for it. It returns a query, never an answer: one line, at most 300 characters or twice the query that
+    it was given.
     """
 
     kind: ClassVar[Kind] = "query_optimizer"
     reads: ClassVar[frozenset[str]] = frozenset({"question", "query", "skip_retrieval", "hits"})
-    writes: ClassVar[frozenset[str]] = frozenset({"rewritten_query", "expanded_query", "sub_questions"})
+    writes: ClassVar[frozenset[str]] = frozenset(
+        {"rewritten_query", "expanded_query", "own_words", "sub_questions"}
+    )
     worker: ClassVar[str] = "rewriter"
     method: ClassVar[str] = "rewrite"
     asks_llm: ClassVar[bool] = True
@@ -77,7 +80,7 @@ class Rewrite(Step):
             query = one_line(reply, self, "query", max(300, min(2 * len(context.query), LONGEST_QUERY)))
         run.measure(query=query)
         rewritten = context.evolve(rewritten_query=query, expanded_query="")
-        return rewritten.evolve(sub_questions=()) if self.after_retrieval else rewritten
+        return rewritten.evolve(sub_questions=(), own_words="") if self.after_retrieval else rewritten
 
     def _messages(self, context: Context) -> tuple[Message, ...]:
         if self.prompt is not None:

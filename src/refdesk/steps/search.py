@@ -3,20 +3,23 @@
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import anyio
 from pydantic import Field
 
 from refdesk.context import Context, Measure
 from refdesk.documents import Hit, Mode
+from refdesk.embedding import Embedder
 from refdesk.embedding.parallel import in_order
 from refdesk.filters import Filter
 from refdesk.pipeline import Kind, OnError, Run, Services, Step
 from refdesk.pipeline.workers import WorkerOption
-from refdesk.results import Fusion, Results, numbered
+from refdesk.results import Arm, Fusion, Results, numbered
 from refdesk.retrieval import search
+from refdesk.retrieval.arms import FINAL, within
 from refdesk.steps.outside import own_searcher
+from refdesk.stores import Reader
 
 ALL = "all"
 """Every collection that the asker may search."""
@@ -43,6 +46,10 @@ class Search(Step):
     Collections are those of the option, else the context's, which are those of the call or of `select`, else
     `default`. `all` means all that the asker may search, an empty list means none, on purpose. An unknown
     name is an error. What a searcher of one's own finds has to pass the filter of the call, too.
+
+    With `on_arm_error: continue`, where one of the two arms of `hybrid` fails, what the other one finds is
+    what was found, with a warning. An embedder that cannot be reached, and a collection of another embedding
+    space, are failures of the vector arm. Where both fail the step does.
     """
 
     kind: ClassVar[Kind] = "retriever"
@@ -66,6 +73,10 @@ class Search(Step):
     """`zscore` or `rrf`, else the setting."""
     threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     """Least cosine similarity of a hit, -1 to 1."""
+    on_arm_error: Literal["stop", "continue"] = "stop"
+    """What happens where one arm of `hybrid` fails: `stop`, or `continue` with the hits of the other one."""
+    arm_timeout: Annotated[float, Field(gt=0)] | None = None
+    """Seconds after which an arm, or the way to the embedder, has failed."""
     searcher: Annotated[Searcher | type[Searcher] | SearchFunction | None, WorkerOption("search")] = None
     """An implementation of your own."""
     on_error: OnError = "stop"
@@ -81,6 +92,7 @@ class Search(Step):
         find = partial(self._results, run.services, context.filter)
         pairs = [(query, name) for query in dict.fromkeys(context.queries) for name in collections]
         results = tuple(await in_order(find, pairs, anyio.CapacityLimiter(AT_ONCE)))
+        _tell(results, run)
         found = context.evolve(
             collections=collections,
             searcher=partial(self._hits, run.services, context.filter),
@@ -98,34 +110,77 @@ class Search(Step):
     async def _hits(
         self, services: Services, filter: Filter | None, query: str, collection: str
     ) -> tuple[Hit, ...]:
-        return (await self._results(services, filter, (query, collection))).hits
+        """Search for a later step, which could not tell that an arm failed: then the search fails."""
+        whole = replace(self, on_arm_error="stop")
+        return (await whole._results(services, filter, (query, collection))).hits
 
     async def _results(self, services: Services, filter: Filter | None, pair: tuple[str, str]) -> Results:
         query, collection = pair
         if self.searcher is not None:
-            hits = await own_searcher(self.work, filter, self)(query, collection)
+            hits = await own_searcher(self.work, filter, self, services)(query, collection)
             return Results(question=query, hits=hits[: self.top_k], collection=collection)
         settings = services.settings
-        reader, embedder = await services.searchable([collection])
+        mode = self.mode or settings.mode
+        reader, embedder = await self._searchable(services, collection, mode)
         top_k = self.top_k or max(settings.rerank_depth, settings.evidence)
         results = await search(
             reader,
             embedder,
             query,
-            mode=self.mode or settings.mode,
+            mode=mode,
             fusion=self.fusion or settings.fusion,
             top_k=top_k,
             candidates=max(settings.candidates, top_k),
             filter=filter,
+            lenient=self._lenient,
+            arm_seconds=self.arm_timeout,
         )
         return replace(results, collection=collection, hits=similar(results.hits, self.threshold))
+
+    async def _searchable(
+        self, services: Services, collection: str, mode: Mode
+    ) -> tuple[Reader, Embedder | Exception]:
+        """Return a reader and the embedder, or why there is none where that may be."""
+        try:
+            async with within(self.arm_timeout, "The way to the embedder"):
+                return await services.searchable([collection])
+        except Exception as error:
+            if not self._lenient or mode != "hybrid" or isinstance(error, FINAL):
+                raise
+            return await services.reader([collection]), error
+
+    @property
+    def _lenient(self) -> bool:
+        return self.on_arm_error == "continue"
 
     def problems(self) -> Iterator[tuple[str, str]]:
         if self.threshold is not None and self.mode == "keyword":
             yield "Its `threshold` is a cosine, and keyword search has none.", "Leave one of both out."
+        if self._lenient and self.mode in ("vector", "keyword"):
+            yield f"`on_arm_error` is for `hybrid`, and its mode is `{self.mode}`.", "Leave one of both out."
+        if self._lenient and self.threshold is not None:
+            yield "Its `threshold` is a cosine, and without the vector arm there is none.", "Leave one out."
         told = (name for name in ("mode", "fusion", "threshold") if getattr(self, name) is not None)
         if self.searcher is not None and (given := ", ".join(f"`{name}`" for name in told)):
             yield f"It has a searcher of its own, which is not told {given}.", "Leave one of both out."
+
+
+def _tell(results: Sequence[Results], run: Run) -> None:
+    """Warn of each arm that failed, once for each reason."""
+    failed = {
+        (arm.name, arm.error): [other.collection for other in results if _fails(other, arm)]
+        for one in results
+        for arm in one.explanation.arms
+        if arm.error
+    }
+    for (name, error), collections in failed.items():
+        where = ", ".join(repr(one) for one in dict.fromkeys(collections))
+        left = "by words" if name == "vector" else "by meaning"
+        run.degrade(name, f"Only {left} was searched in {where}, for the {name} arm failed: {error}")
+
+
+def _fails(results: Results, like: Arm) -> bool:
+    return any((arm.name, arm.error) == (like.name, like.error) for arm in results.explanation.arms)
 
 
 def similar(hits: Sequence[Hit], threshold: float | None) -> tuple[Hit, ...]:

@@ -11,6 +11,7 @@ from refdesk.documents import Chunk, Document, Hit, page_at
 from refdesk.errors import NotFound
 from refdesk.pipeline import Kind, OnError, Run, Step
 from refdesk.results import Results, numbered
+from refdesk.retrieval.threads import Thread, around
 from refdesk.stores import Reader
 
 Documents = Mapping[str, Document | None]
@@ -24,6 +25,10 @@ class Widen(Step):
     Hits of one document that then touch or overlap become one, so no text comes twice, and
     `document.text[start:end]` is still a hit's text. A hit that is in no collection, as a searcher of one's
     own may find it, stays as it is, with a warning.
+
+    With `by`, each of the best hits is followed by the documents before and behind its own in their thread,
+    as hits of their own without score: such as the posts around a post, each with its own address. Of a
+    neighbour that is long, this is its beginning. What the one who asks may not read is passed over.
     """
 
     kind: ClassVar[Kind] = "context_optimizer"
@@ -33,9 +38,13 @@ class Widen(Step):
     leaves: ClassVar[str] = "The hits as they were."
 
     before: Annotated[int, Field(ge=0, le=20)] = 1
-    """Chunks before a hit."""
+    """Chunks before a hit; with `by`, documents."""
     behind: Annotated[int, Field(ge=0, le=20)] = 1
-    """Chunks after a hit."""
+    """Chunks after a hit; with `by`, documents."""
+    by: str = ""
+    """Metadata that documents of a thread share, such as `topic_id`; empty for the chunks of one document."""
+    order: str = "post_number"
+    """Metadata that numbers the documents of a thread, with `by`."""
     hits: Annotated[int, Field(ge=1)] = 6
     """Hits that are widened; those behind them keep their text."""
     on_error: OnError = "continue"
@@ -47,6 +56,8 @@ class Widen(Step):
         best, rest = context.hits[: self.hits], context.hits[self.hits :]
         known = {one.name for one in await run.services.collections()}
         reader = await run.services.reader(sorted({hit.chunk.collection for hit in best} & known))
+        if self.by:
+            return await self._threads(context, run, reader)
         documents = {name: await _document(reader, name) for name in {hit.chunk.document_id for hit in best}}
         wide = [await self._wide(hit, reader, documents) for hit in best]
         if outside := wide.count(None):
@@ -57,6 +68,25 @@ class Widen(Step):
         hits = (*joined, *(hit for hit in rest if hit not in again))
         run.measure(widened=len(best) - outside, joined=len(context.hits) - len(hits), hits=len(hits))
         return context.with_results((Results(question=context.question, hits=numbered(hits)),))
+
+    async def _threads(self, context: Context, run: Run, reader: Reader) -> Context:
+        """Put the neighbours in its thread behind each of the best hits; none comes twice."""
+        best, rest = context.hits[: self.hits], context.hits[self.hits :]
+        thread = Thread(by=self.by, order=self.order, before=self.before, behind=self.behind)
+        seen = {hit.chunk.document_id for hit in context.hits}
+        placed: list[Hit] = []
+        lone = 0
+        for hit in best:
+            found = await around(reader, hit, thread)
+            new = [one for one in found or () if one.chunk.document_id not in seen]
+            seen.update(one.chunk.document_id for one in new)
+            placed += [hit, *new]
+            lone += found is None
+        if lone:
+            run.warn(f"{lone} of {len(best)} hits have no {self.by!r} or no number in {self.order!r}.")
+        run.measure(widened=len(best) - lone, added=len(placed) - len(best), hits=len(placed) + len(rest))
+        hits = numbered((*placed, *rest))
+        return context.with_results((Results(question=context.question, hits=hits),))
 
     async def _wide(self, hit: Hit, reader: Reader, documents: Documents) -> Hit | None:
         """Return a hit that reaches over its neighbours, None where its chunk is not stored as it is."""

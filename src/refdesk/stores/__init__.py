@@ -3,6 +3,9 @@
 `Store` is the contract, `refdesk.testing.stores` its conformance suite. Implementations:
 
 - `lance` (default): a folder with LanceDB tables for chunks and SQLite as control plane
+- `postgres`: a database with pgvector, which several machines may share
+
+`opening.open_store` opens either.
 
 Every read goes through a `Reader`, and a reader exists only for a `Scope`: there is no read without one.
 A reader sees one published state, in all of its searches, however much is written meanwhile.
@@ -10,6 +13,7 @@ A reader sees one published state, in all of its searches, however much is writt
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Protocol
 
 import numpy as np
@@ -211,12 +215,28 @@ class Store(Protocol):
         """Remove the notes of sources that are fine again, or gone; ids without a note are passed over."""
         ...
 
+    async def cursors(self, collection: str) -> Mapping[str, str]:
+        """Return how far each followed source has been read: its name to what it noted."""
+        ...
+
+    async def set_cursor(self, collection: str, source: str, cursor: str) -> None:
+        """Note how far a source has been read, an empty cursor to forget it. `drop` forgets all."""
+        ...
+
     async def reader(self, scope: Scope) -> Reader:
         """Open the published state for a scope. Errors: `NotFound` for an unknown collection."""
         ...
 
-    async def optimise(self) -> None:
-        """Bring indexes up to date and drop what old versions hold; done under the write lock."""
+    async def size(self) -> int:
+        """Return the bytes that the library takes."""
+        ...
+
+    async def optimise(self, *, retention: timedelta = ...) -> None:
+        """Bring indexes up to date and drop what old versions hold; done under the write lock.
+
+        A reader may keep the state that it was opened on for so long. With none, nothing is left of what was
+        deleted or replaced, and readers that are open have to be opened again.
+        """
         ...
 
     async def aclose(self) -> None: ...

@@ -5,6 +5,7 @@ on disk, synced, when its block is left. Every connection belongs to one caller 
 """
 
 import re
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from refdesk.errors import InputError, NotFound, StoreError, StoreLocked
 from refdesk.filters.values import instant
 
 FILE = "control.sqlite"
-SCHEMA = 1
+SCHEMA = 2
 APPLICATION = 0x7264736B
 """Marks the file as ours, in SQLite's application_id."""
 BUSY_SECONDS = 10.0
@@ -31,7 +32,7 @@ def is_laid_out(folder: Path) -> bool:
     if not (folder / FILE).exists():
         return False
     with reading(folder) as connection:
-        return _state(connection) != (0, 0)
+        return state(connection) != (0, 0)
 
 
 def create(folder: Path) -> None:
@@ -47,14 +48,15 @@ def create(folder: Path) -> None:
             connection.close()
 
 
-def _state(connection: sqlite3.Connection) -> tuple[int, int]:
+def state(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return what the file says of itself: whose it is, and its format; (0, 0) before it is laid out."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return application, version
 
 
 def _lay_out(connection: sqlite3.Connection) -> None:
-    if _state(connection) != (0, 0):
+    if state(connection) != (0, 0):
         return
     schema = files("refdesk.stores").joinpath("schema.sql").read_text("utf-8")
     for statement in re.sub("--.*", "", schema).split(";"):
@@ -63,25 +65,35 @@ def _lay_out(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {SCHEMA}")
 
 
+def version(folder: Path) -> int:
+    """Return the format of a library. Errors: `NotFound`, `StoreError`."""
+    if not (folder / FILE).is_file():
+        raise _nothing_in(folder)
+    with reading(folder) as connection:
+        return state(connection)[1]
+
+
 def check(folder: Path) -> None:
     """Refuse a folder without a control file that this version can use. Errors: `NotFound`, `StoreError`."""
     if not (folder / FILE).is_file():
         raise _nothing_in(folder)
     with reading(folder) as connection:
-        application, version = _state(connection)
-    if (application, version) == (0, 0):  # being made, or left so by a process that ended; a write mends it
+        application, found = state(connection)
+    if (application, found) == (0, 0):  # being made, or left so by a process that ended; a write mends it
         raise _nothing_in(folder)
     if application != APPLICATION:
         raise StoreError(f"{str(folder / FILE)!r} is not the control file of a library.", remedy=REBUILD)
-    if version > SCHEMA:
+    if found > SCHEMA:
         raise StoreError(
-            f"The library {str(folder)!r} has format {version}; this refdesk reads format {SCHEMA}.",
+            f"The library {str(folder)!r} has format {found}; this refdesk reads format {SCHEMA}.",
             remedy="A newer refdesk wrote it: pip install --upgrade refdesk",
         )
-    if version < SCHEMA:
+    if found < SCHEMA:
         raise StoreError(
-            f"The library {str(folder)!r} has the old format {version}; this refdesk reads format {SCHEMA}.",
-            remedy="Delete the folder and ingest again.",
+            f"The library {str(folder)!r} has the old format {found}, which does not say who may read its"
+            f" documents; this refdesk reads format {SCHEMA}.",
+            remedy=f"Say it for all of them: refdesk --library {shlex.quote(str(folder))} upgrade --acl NAME,"
+            " where the name `public` is everyone. Or delete the folder and ingest again.",
         )
 
 
@@ -106,7 +118,12 @@ def _connect(folder: Path, *, mode: str) -> sqlite3.Connection:
     )
     try:
         connection.create_function("instant", 1, _instant_or_null, deterministic=True)
-        for setting in ("foreign_keys = ON", "synchronous = FULL", "cache_size = -16000"):
+        for setting in (
+            "foreign_keys = ON",
+            "synchronous = FULL",
+            "secure_delete = ON",
+            "cache_size = -16000",
+        ):
             connection.execute(f"PRAGMA {setting}")
     except BaseException:
         connection.close()
@@ -131,11 +148,13 @@ def reading(folder: Path) -> Iterator[sqlite3.Connection]:
 
 
 @contextmanager
-def writing(folder: Path) -> Iterator[sqlite3.Connection]:
+def writing(folder: Path, *, changes_tables: bool = False) -> Iterator[sqlite3.Connection]:
     """Open one writing transaction: all of it is kept and synced, or none of it."""
     with translated(folder):
         connection = _connect(folder, mode="rw")
         try:
+            if changes_tables:  # SQLite adds no column that refers to other tables while it checks them
+                connection.execute("PRAGMA foreign_keys = OFF")
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")

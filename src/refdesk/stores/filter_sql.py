@@ -13,6 +13,7 @@ from refdesk.errors import InputError
 from refdesk.filters import DOCUMENT_FIELDS, And, Compare, Equals, Exists, Filter, In, Not, Or, check
 from refdesk.filters.meaning import clash, comparisons
 from refdesk.filters.values import Kind, Typed, typed
+from refdesk.stores.acls import Readable
 
 Value = str | int | float
 
@@ -33,18 +34,10 @@ class _Query:
         self.parameters += values
 
 
-def matching(connection: sqlite3.Connection, collections: Sequence[int], filter: Filter) -> list[int]:
-    """Return the keys of the documents that match, ascending.
-
-    Errors: `InputError` for a filter that cannot be evaluated, or a comparison that no document can pass
-    because its key holds another kind of value everywhere.
-    """
-    refuse(connection, collections, filter)
-    return select(connection, collections, filter)
-
-
-def select(connection: sqlite3.Connection, collections: Sequence[int], filter: Filter) -> list[int]:
-    """Return the keys of the documents that a checked filter selects, ascending."""
+def select(
+    connection: sqlite3.Connection, collections: Sequence[int], seen: Readable, filter: Filter
+) -> list[int]:
+    """Return the keys of the readable documents that a checked filter selects, ascending."""
     query = _Query()
     marks = _marks(len(collections))
     query.bind(*collections)
@@ -56,24 +49,35 @@ def select(connection: sqlite3.Connection, collections: Sequence[int], filter: F
         )
     for number, values in enumerate(query.wide):
         connection.create_function(f"one_of_{number}", 2, _membership(values), deterministic=True)
-    statement = f"SELECT key FROM documents AS d WHERE collection IN ({marks}) AND {condition} ORDER BY key"
+    statement = (
+        f"SELECT key FROM documents AS d WHERE collection IN ({marks}) AND {seen.condition} AND {condition}"
+        " ORDER BY key"
+    )
     return [key for (key,) in connection.execute(statement, query.parameters)]
 
 
-def refuse(connection: sqlite3.Connection, collections: Sequence[int], filter: Filter) -> None:
-    """Refuse a filter for all collections together; errors as of `matching`."""
+def refuse(
+    connection: sqlite3.Connection, collections: Sequence[int], seen: Readable, filter: Filter
+) -> None:
+    """Refuse a filter for all collections together.
+
+    Errors: `InputError` for a filter that cannot be evaluated, or a comparison that no document can pass
+    because its key holds another kind of value in all that may be read.
+    """
     check(filter)
     for comparison in comparisons(filter):
-        if error := clash(comparison, _kinds(connection, collections, comparison.key)):
+        if error := clash(comparison, _kinds(connection, collections, seen, comparison.key)):
             raise error
 
 
-def _kinds(connection: sqlite3.Connection, collections: Sequence[int], key: str) -> frozenset[str]:
+def _kinds(
+    connection: sqlite3.Connection, collections: Sequence[int], seen: Readable, key: str
+) -> frozenset[str]:
     if key in DOCUMENT_FIELDS:
         return frozenset(("text", "date"))
     statement = (  # per kind, since the first document of a kind is enough
         "SELECT 1 FROM facts JOIN documents AS d ON d.key = document WHERE facts.key = ? AND kind = ?"
-        f" AND d.collection IN ({_marks(len(collections))}) LIMIT 1"
+        f" AND d.collection IN ({_marks(len(collections))}) AND {seen.condition} LIMIT 1"
     )
     return frozenset(
         kind for kind in get_args(Kind) if connection.execute(statement, (key, kind, *collections)).fetchone()

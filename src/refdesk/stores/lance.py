@@ -50,6 +50,18 @@ async def open_lance(
     return LanceStore(folder, Tables(folder / CHUNKS, limits), read_only=read_only, wait=wait)
 
 
+def _bytes(folder: Path) -> int:
+    with control.translated(folder):
+        return sum(_length(file) for file in folder.rglob("*"))
+
+
+def _length(file: Path) -> int:
+    try:
+        return file.stat().st_size if file.is_file() else 0
+    except FileNotFoundError:  # replaced meanwhile
+        return 0
+
+
 def _absolute(path: str | Path) -> Path:
     return Path(path).absolute()
 
@@ -107,7 +119,7 @@ class LanceStore:
         return await self._read(shelves.collection, name)
 
     async def drop(self, name: str) -> DeleteReceipt:
-        return await self._write(lambda: writer.drop(self.folder, name))
+        return await self._write(lambda: writer.drop(self.folder, self._chunks, name))
 
     async def write(
         self, collection: str, documents: Sequence[StoredDocument], *, fingerprint: str, dimension: int
@@ -146,11 +158,22 @@ class LanceStore:
     async def clear_failures(self, collection: str, source_ids: Sequence[str]) -> None:
         await self._write(lambda: writer.clear_failures(self.folder, collection, source_ids))
 
+    async def cursors(self, collection: str) -> Mapping[str, str]:
+        return await self._read(
+            lambda connection: ledger.cursors(connection, shelves.shelf(connection, collection))
+        )
+
+    async def set_cursor(self, collection: str, source: str, cursor: str) -> None:
+        await self._write(lambda: writer.set_cursor(self.folder, collection, source, cursor))
+
     async def reader(self, scope: Scope) -> Reader:
         def opened() -> Reader:
             return LanceReader(self.folder, open_state(self.folder, self._chunks, scope))
 
         return await to_thread.run_sync(opened)
+
+    async def size(self) -> int:
+        return await to_thread.run_sync(_bytes, self.folder)
 
     async def optimise(self, *, retention: timedelta = RETENTION) -> None:
         await self._write(lambda: writer.optimise(self.folder, self._chunks, retention))

@@ -4,7 +4,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from refdesk.stores import Entry, Failure
+from refdesk.stores import Entry, Failure, acls
 from refdesk.stores import metadata as meta
 from refdesk.stores.shelves import Shelf, marks
 
@@ -12,8 +12,8 @@ from refdesk.stores.shelves import Shelf, marks
 def entries(connection: sqlite3.Connection, shelf: Shelf) -> dict[str, Entry]:
     """Return the ledger of a collection by source id."""
     rows = connection.execute(
-        "SELECT source_id, digest, chunks, metadata, title, url FROM documents WHERE collection = ?"
-        " ORDER BY source_id",
+        "SELECT source_id, digest, chunks, metadata, title, url, principals FROM documents"
+        " JOIN acls ON acls.key = acl WHERE collection = ? ORDER BY source_id",
         (shelf.key,),
     )
     return {
@@ -24,8 +24,9 @@ def entries(connection: sqlite3.Connection, shelf: Shelf) -> dict[str, Entry]:
             metadata=meta.load(metadata),
             title=title,
             url=url,
+            acl=acls.load(principals),
         )
-        for source_id, digest, chunks, metadata, title, url in rows
+        for source_id, digest, chunks, metadata, title, url, principals in rows
     }
 
 
@@ -48,11 +49,25 @@ def note_failures(connection: sqlite3.Connection, shelf: Shelf, failed: Sequence
     )
 
 
-def clear_failures(connection: sqlite3.Connection, shelf: Shelf, source_ids: Iterable[str]) -> None:
-    connection.executemany(
+def clear_failures(connection: sqlite3.Connection, shelf: Shelf, source_ids: Iterable[str]) -> int:
+    """Delete notes of failures; return how many there were."""
+    return connection.executemany(
         "DELETE FROM failures WHERE collection = ? AND source_id = ?",
         [(shelf.key, one) for one in source_ids],
-    )
+    ).rowcount
+
+
+def cursors(connection: sqlite3.Connection, shelf: Shelf) -> dict[str, str]:
+    """Return how far each followed source has been read."""
+    rows = connection.execute("SELECT source, cursor FROM cursors WHERE collection = ?", (shelf.key,))
+    return dict(rows.fetchall())
+
+
+def set_cursor(connection: sqlite3.Connection, shelf: Shelf, source: str, cursor: str) -> None:
+    """Note how far a source has been read; an empty cursor removes the note."""
+    connection.execute("DELETE FROM cursors WHERE collection = ? AND source = ?", (shelf.key, source))
+    if cursor:
+        connection.execute("INSERT INTO cursors VALUES (?, ?, ?)", (shelf.key, source, cursor))
 
 
 def count_terms(connection: sqlite3.Connection, shelf: Shelf, added: Mapping[str, int]) -> None:

@@ -1,19 +1,26 @@
 """A reader of the embedded store: one published state within a scope."""
 
+import sqlite3
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import pyarrow as pa
 from anyio import to_thread
 from numpy.typing import NDArray
 
 from refdesk.documents import Chunk, Document, DocumentRecord, Hit, Scope
 from refdesk.errors import InputError, NotFound
 from refdesk.filters import Filter
-from refdesk.stores import control, filter_sql, records, rows, search, shelves, tables
+from refdesk.stores import acls, control, records, rows, search, shelves, tables
+from refdesk.stores.acls import Readable
+from refdesk.stores.records import Tally
+from refdesk.stores.revoking import Watch
 from refdesk.stores.search import Part, State
 from refdesk.stores.shelves import Shelf
 from refdesk.stores.tables import Tables
@@ -23,17 +30,51 @@ T = TypeVar("T")
 
 def open_state(folder: Path, chunks: Tables, scope: Scope) -> State:
     """Open the published state. Errors: `NotFound` for an unknown collection."""
-    with control.translated(folder):
-        connection = control.connect(folder)
-        try:
-            connection.execute("BEGIN")
-            found = [shelves.shelf(connection, name) for name in dict.fromkeys(scope.collections)]
-            parts = tuple(Part(shelf, *records.counts(connection, shelf.key)) for shelf in found)
-            languages = shelves.languages(connection, [shelf.key for shelf in found])
-        except BaseException:
-            connection.close()
-            raise
-        return State(connection, chunks, parts, languages)
+    with control.translated(folder), ExitStack() as opened:
+        newest = _connection(folder, opened)
+        watch = Watch(newest, scope)  # before the state is: what is written between counts as written after
+        connection = _connection(folder, opened)
+        connection.execute("BEGIN")
+        found = [shelves.shelf(connection, name) for name in dict.fromkeys(scope.collections)]
+        seen = acls.readable(connection, scope)
+        counted = [records.tallies(connection, shelf.key) for shelf in found]
+        state = State(
+            connection=connection,
+            chunks=chunks,
+            parts=tuple(_part(*each, seen) for each in zip(found, counted, strict=True)),
+            languages=_languages([one for tallies in counted for one in tallies if seen.shows(one.acl)]),
+            seen=seen,
+            watch=watch,
+        )
+        opened.pop_all()
+        return state
+
+
+def _connection(folder: Path, opened: ExitStack) -> sqlite3.Connection:
+    connection = control.connect(folder)
+    opened.callback(connection.close)
+    return connection
+
+
+def _part(shelf: Shelf, tallies: Sequence[Tally], seen: Readable) -> Part:
+    shown = [one for one in tallies if seen.shows(one.acl)]
+    return Part(
+        shelf=shelf,
+        documents=sum(one.documents for one in tallies),
+        chunks=sum(one.chunks for one in tallies),
+        tokens=sum(one.tokens for one in tallies),
+        shown=sum(one.documents for one in shown),
+        shown_chunks=sum(one.chunks for one in shown),
+    )
+
+
+def _languages(tallies: Sequence[Tally]) -> tuple[str, ...]:
+    """Return the known languages, most frequent first."""
+    counts: Counter[str] = Counter()
+    for one in tallies:
+        counts[one.language] += one.documents
+    known = [name for name in counts if name != "und"]
+    return tuple(sorted(known, key=lambda name: (-counts[name], name)))
 
 
 class LanceReader:
@@ -43,7 +84,8 @@ class LanceReader:
         self._folder = folder
         self._state = state
         self._one_at_a_time = threading.Lock()
-        weakref.finalize(self, state.connection.close)
+        for connection in (state.connection, state.watch.connection):
+            weakref.finalize(self, connection.close)
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -52,6 +94,7 @@ class LanceReader:
     async def _run(self, work: Callable[[], T]) -> T:
         def guarded() -> T:
             with self._one_at_a_time, control.translated(self._folder):
+                self._state.look()
                 return work()
 
         return await to_thread.run_sync(guarded)
@@ -68,23 +111,25 @@ class LanceReader:
 
     async def neighbours(self, chunk: Chunk, *, before: int = 1, after: int = 1) -> tuple[Chunk, ...]:
         def work() -> tuple[Chunk, ...]:
-            around = self._chunks(chunk.document_id, chunk.position - before, chunk.position + after)
+            missing = NotFound(f"There is no chunk {chunk.chunk_id!r} in the collections asked.")
+            try:
+                around = self._chunks(chunk.document_id, chunk.position - before, chunk.position + after)
+            except NotFound:
+                raise missing from None
             if not any(each.chunk_id == chunk.chunk_id for each in around):
-                raise NotFound(f"There is no chunk {chunk.chunk_id!r} in the collections asked.")
+                raise missing
             return around
 
         return await self._run(work)
 
     async def token_vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, NDArray[np.int8]]:
         def work() -> dict[str, NDArray[np.int8]]:
-            columns = ["chunk_id", "token_vectors", "token_count"]
             return {
                 row["chunk_id"]: rows.token_vectors(
                     row["token_vectors"], row["token_count"], part.shelf.dimension
                 )
-                for part in self._state.parts
-                if part.chunks
-                for row in tables.scan(self._state.table(part), columns, tables.named(chunk_ids)).to_pylist()
+                for part, found in self._named(chunk_ids, ["token_vectors", "token_count"])
+                for row in found.to_pylist()
                 if row["token_vectors"] is not None
             }
 
@@ -93,15 +138,20 @@ class LanceReader:
     async def vectors(self, chunk_ids: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
         def work() -> dict[str, NDArray[np.float32]]:
             found: dict[str, NDArray[np.float32]] = {}
-            for part in self._state.parts:
-                if part.chunks:
-                    some = tables.scan(
-                        self._state.table(part), ["chunk_id", "vector"], tables.named(chunk_ids)
-                    )
-                    found |= zip(some["chunk_id"].to_pylist(), rows.matrix(some["vector"]), strict=True)
+            for _, some in self._named(chunk_ids, ["vector"]):
+                found |= zip(some["chunk_id"].to_pylist(), rows.matrix(some["vector"]), strict=True)
             return found
 
         return await self._run(work)
+
+    def _named(self, chunk_ids: Sequence[str], columns: Sequence[str]) -> Iterable[tuple[Part, pa.Table]]:
+        """Yield the readable rows of these chunks."""
+        for part in self._state.parts:
+            if part.chunks:
+                wanted = ["chunk_id", "doc_key", *columns]
+                found = tables.scan(self._state.table(part), wanted, tables.named(chunk_ids))
+                readable = self._state.among(found["doc_key"].to_pylist())
+                yield part, found.filter(tables.only(sorted(readable)))
 
     async def document(self, document_id: str) -> Document:
         return await self._run(
@@ -130,22 +180,25 @@ class LanceReader:
         return tuple(found)
 
     async def count(self, filter: Filter | None = None) -> tuple[int, int]:
-        if filter is None:
-            parts = self._state.parts
-            return sum(part.documents for part in parts), sum(part.chunks for part in parts)
-
         def work() -> tuple[int, int]:
-            keys = filter_sql.matching(self._state.connection, self._state.keys, filter)
-            return records.totals(self._state.connection, keys)
+            state = self._state
+            if filter is None and not state.watch.revoked:
+                return sum(part.shown for part in state.parts), sum(part.shown_chunks for part in state.parts)
+            counted = [
+                (part.shown, part.shown_chunks) if keys is None else records.totals(state.connection, keys)
+                for part, keys in search.matching(state, filter)
+            ]
+            return sum(documents for documents, _ in counted), sum(chunks for _, chunks in counted)
 
         return await self._run(work)
 
     def _located(self, document_id: str) -> tuple[int, Shelf]:
-        found = records.located(self._state.connection, self._state.keys, document_id)
-        if found is None:
+        state = self._state
+        found = records.located(state.connection, state.keys, state.seen, document_id)
+        if found is None or found[0] in state.watch.revoked:
             raise NotFound(f"There is no document {document_id!r} in the collections asked.")
         key, collection = found
-        return key, next(part.shelf for part in self._state.parts if part.shelf.key == collection)
+        return key, next(part.shelf for part in state.parts if part.shelf.key == collection)
 
     def _chunks(self, document_id: str, first: int = 0, last: int | None = None) -> tuple[Chunk, ...]:
         key, shelf = self._located(document_id)

@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from refdesk.documents import Document, DocumentRecord, Heading, Metadata, Page
-from refdesk.stores import Entry
+from refdesk.stores import Entry, acls
 from refdesk.stores import metadata as meta
+from refdesk.stores.acls import Readable
 from refdesk.stores.shelves import Shelf, marks
 
 DEFLATE_LEVEL = 3
@@ -54,8 +55,8 @@ def put(
     connection.execute("DELETE FROM documents WHERE key = ?", (key,))
     connection.execute(
         "INSERT INTO documents (key, collection, source_id, document_id, title, url, media_type, language,"
-        " metadata, digest, pages, headings, warnings, characters, page_count, chunks, tokens, updated_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " metadata, digest, pages, headings, warnings, characters, page_count, chunks, tokens, updated_at,"
+        " acl) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             *(key, shelf.key, document.source_id, document.document_id, document.title, document.url),
             *(document.media_type, document.language, meta.dump(document.metadata), document.digest),
@@ -63,6 +64,7 @@ def put(
             json.dumps([(one.level, one.title, one.start) for one in document.headings], ensure_ascii=False),
             json.dumps(document.warnings, ensure_ascii=False),
             *(len(document.text), len(document.pages), chunks, tokens, datetime.now(UTC).isoformat()),
+            acls.put(connection, document.acl),
         ),
     )
     text = zlib.compress(document.text.encode(), DEFLATE_LEVEL)
@@ -78,10 +80,14 @@ def _put_facts(connection: sqlite3.Connection, key: int, metadata: Metadata) -> 
 
 
 def update(connection: sqlite3.Connection, key: int, entry: Entry) -> None:
-    """Change title, url and metadata of a document."""
+    """Change title, url, metadata and ACL of a document."""
     connection.execute(
-        "UPDATE documents SET title = ?, url = ?, metadata = ?, digest = ?, updated_at = ? WHERE key = ?",
-        (entry.title, entry.url, meta.dump(entry.metadata), entry.digest, datetime.now(UTC).isoformat(), key),
+        "UPDATE documents SET title = ?, url = ?, metadata = ?, digest = ?, updated_at = ?, acl = ?"
+        " WHERE key = ?",
+        (
+            *(entry.title, entry.url, meta.dump(entry.metadata), entry.digest),
+            *(datetime.now(UTC).isoformat(), acls.put(connection, entry.acl), key),
+        ),
     )
     connection.execute("DELETE FROM facts WHERE document = ?", (key,))
     _put_facts(connection, key, entry.metadata)
@@ -97,8 +103,8 @@ _AMONG = "(SELECT value FROM json_each(?))"
 
 _RECORD = (
     "SELECT d.document_id, c.name, d.source_id, d.title, d.url, d.media_type, d.language, d.metadata,"
-    " d.digest, d.chunks, d.characters, d.page_count, d.updated_at, d.warnings"
-    " FROM documents AS d JOIN collections AS c ON c.key = d.collection"
+    " d.digest, d.chunks, d.characters, d.page_count, d.updated_at, d.warnings, a.principals"
+    " FROM documents AS d JOIN collections AS c ON c.key = d.collection JOIN acls AS a ON a.key = d.acl"
 )
 
 
@@ -126,7 +132,7 @@ def _record(row: Sequence[object]) -> DocumentRecord:
     return DocumentRecord(
         **dict(zip(names, row[:7], strict=True)),  # type: ignore[arg-type]
         metadata=meta.load(str(row[7])),
-        acl=(),
+        acl=acls.load(str(row[14])),
         **dict(zip(counts, row[8:12], strict=True)),  # type: ignore[arg-type]
         updated_at=datetime.fromisoformat(str(row[12])),
         warnings=tuple(json.loads(str(row[13]))),
@@ -149,12 +155,12 @@ def _source(row: Sequence[Any]) -> Source:
 
 
 def located(
-    connection: sqlite3.Connection, collections: Sequence[int], document_id: str
+    connection: sqlite3.Connection, collections: Sequence[int], seen: Readable, document_id: str
 ) -> tuple[int, int] | None:
-    """Return the document's key and its collection's key, or None where it is not in these collections."""
+    """Return the document's key and its collection's key, or None where it cannot be read in these."""
     return connection.execute(  # type: ignore[no-any-return]
-        "SELECT key, collection FROM documents"
-        f" WHERE document_id = ? AND collection IN ({marks(collections)})",
+        "SELECT key, collection FROM documents AS d"
+        f" WHERE document_id = ? AND collection IN ({marks(collections)}) AND {seen.condition}",
         (document_id, *collections),
     ).fetchone()
 
@@ -163,7 +169,8 @@ def document(connection: sqlite3.Connection, key: int) -> Document:
     """Return a document with its text."""
     row = connection.execute(
         "SELECT c.name, d.source_id, d.title, d.url, d.media_type, d.language, d.digest, d.metadata, d.pages,"
-        " d.headings, d.warnings, t.text FROM documents AS d JOIN collections AS c ON c.key = d.collection"
+        " d.headings, d.warnings, t.text, a.principals FROM documents AS d"
+        " JOIN collections AS c ON c.key = d.collection JOIN acls AS a ON a.key = d.acl"
         " JOIN texts AS t ON t.document = d.key WHERE d.key = ?",
         (key,),
     ).fetchone()
@@ -175,16 +182,29 @@ def document(connection: sqlite3.Connection, key: int) -> Document:
         headings=tuple(Heading(*heading) for heading in json.loads(row[9])),
         warnings=tuple(json.loads(row[10])),
         text=zlib.decompress(row[11]).decode(),
+        acl=acls.load(row[12]),
     )
 
 
-def counts(connection: sqlite3.Connection, collection: int) -> tuple[int, int, int]:
-    """Return the documents of a collection, their chunks, and the tokens of those."""
-    return connection.execute(  # type: ignore[no-any-return]
-        "SELECT count(*), coalesce(sum(chunks), 0), coalesce(sum(tokens), 0) FROM documents"
-        " WHERE collection = ?",
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What documents with one ACL and language come to."""
+
+    acl: int
+    language: str
+    documents: int
+    chunks: int
+    tokens: int
+
+
+def tallies(connection: sqlite3.Connection, collection: int) -> list[Tally]:
+    """Count the documents of a collection with their chunks and the tokens of those, in one pass."""
+    found = connection.execute(
+        "SELECT acl, language, count(*), sum(chunks), sum(tokens) FROM documents"
+        " WHERE collection = ? GROUP BY acl, language",
         (collection,),
-    ).fetchone()
+    )
+    return [Tally(*row) for row in found]
 
 
 def all_keys(connection: sqlite3.Connection, collection: int) -> list[int]:

@@ -2,13 +2,13 @@
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from refdesk.documents import Collection, Document
-from refdesk.errors import EmbeddingMismatch, InputError
+from refdesk.errors import EmbeddingMismatch, InputError, NotFound, StoreError
 from refdesk.stores import StoredDocument, metadata
 from refdesk.stores.control import NEARBY
 from refdesk.stores.shelves import Shelf
@@ -40,6 +40,25 @@ def twice(source_ids: Iterable[str]) -> None:
         raise InputError(f"Cannot write the source {twice[0]!r} twice at once.")
 
 
+def unknown_sources(collection: str, unknown: Sequence[str]) -> None:
+    """Refuse to delete what is not there. Errors: `NotFound`."""
+    if unknown:
+        raise NotFound(
+            f"There is no document {unknown[0]!r} in the collection {collection!r}"
+            + (f", nor {len(unknown) - 1} others." if len(unknown) > 1 else "."),
+            remedy="Nothing was deleted. See what is there with: refdesk documents list",
+        )
+
+
+def no_successor(collection: str) -> StoreError:
+    """Return the error of a remake whose chunks are gone."""
+    return StoreError(
+        f"Cannot go on making the chunks of {collection!r} anew: another process has begun that in its own"
+        " way, or ended it.",
+        remedy=reembed(collection),
+    )
+
+
 def check_document(document: Document) -> None:
     """Refuse a document that no store can keep, whatever comes of it later. Errors: `InputError`."""
     what = f"Cannot store {document.source_id!r}:"
@@ -51,6 +70,18 @@ def check_document(document: Document) -> None:
         _text(what, name, getattr(document, name) or "")
     _text(what, "heading", "".join(heading.title for heading in document.headings))
     _text(what, "warning", "".join(document.warnings))
+    acl(document.source_id, document.acl)
+
+
+def acl(source_id: str, given: object) -> None:
+    """Refuse an ACL that is no tuple of names, however these are written. Errors: `InputError`."""
+    what = f"Cannot store {source_id!r}:"
+    if not isinstance(given, tuple) or not all(isinstance(name, str) and name for name in given):
+        raise InputError(f"{what} its ACL is {given!r:.80}; a tuple of names is allowed.")
+    for name in given:
+        _text(what, "ACL", name)
+        if "\0" in name:
+            raise InputError(f"{what} its ACL has {name!r:.80}, with a NUL character.")
 
 
 def malformed(stored: StoredDocument, collection: str, dimension: int) -> None:

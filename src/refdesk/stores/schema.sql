@@ -15,6 +15,18 @@ CREATE TABLE collections (
   recipe       TEXT NOT NULL DEFAULT ''    -- of a successor: how its chunks are made
 );
 
+-- Who may read: documents with the same ACL point to one row, whose principals are also rows of `readers`.
+CREATE TABLE acls (
+  key        INTEGER PRIMARY KEY,
+  principals TEXT NOT NULL UNIQUE          -- JSON, in the order given
+);
+CREATE TABLE readers (
+  principal TEXT NOT NULL,
+  acl       INTEGER NOT NULL REFERENCES acls ON DELETE CASCADE,
+  PRIMARY KEY (principal, acl)
+) WITHOUT ROWID;
+CREATE INDEX readers_of ON readers (acl);
+
 CREATE TABLE documents (
   key         INTEGER PRIMARY KEY AUTOINCREMENT,
   collection  INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
@@ -34,10 +46,12 @@ CREATE TABLE documents (
   chunks      INTEGER NOT NULL,
   tokens      INTEGER NOT NULL,            -- of all its chunks
   updated_at  TEXT NOT NULL,
+  acl         INTEGER NOT NULL REFERENCES acls,
   UNIQUE (collection, source_id)
 );
 -- Opening a reader counts the documents of its scope: from this alone, since their rows are long.
-CREATE INDEX documents_counted ON documents (collection, language, chunks, tokens);
+CREATE INDEX documents_counted ON documents (collection, acl, language, chunks, tokens);
+CREATE INDEX documents_of_acl ON documents (acl);
 
 CREATE TABLE texts (
   document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
@@ -79,6 +93,14 @@ CREATE TABLE failures (
   reason     TEXT NOT NULL,
   message    TEXT NOT NULL,
   PRIMARY KEY (collection, source_id)
+) WITHOUT ROWID;
+
+-- How far followed sources have been read, in words of their own.
+CREATE TABLE cursors (
+  collection INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+  source     TEXT NOT NULL,
+  cursor     TEXT NOT NULL,
+  PRIMARY KEY (collection, source)
 ) WITHOUT ROWID;
 
 -- Chunk versions that readers may still hold, and whole folders (version 0).

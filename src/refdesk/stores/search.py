@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -10,10 +10,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from refdesk.documents import Hit
-from refdesk.errors import EmbeddingMismatch, InputError
+from refdesk.errors import EmbeddingMismatch
 from refdesk.filters import Filter
-from refdesk.stores import bm25, filter_sql, ledger, records, refusals, rows, tables
+from refdesk.stores import acls, bm25, filter_sql, ledger, records, refusals, rows, tables
+from refdesk.stores.acls import Readable
 from refdesk.stores.engine import Table
+from refdesk.stores.ranking import Scored, ranked, refuse_spaces, refuse_top_k, unit
+from refdesk.stores.revoking import Watch
 from refdesk.stores.shelves import Shelf
 from refdesk.stores.tables import Tables
 
@@ -26,7 +29,6 @@ WIDEN = 4
 TIES = 1_000
 """Hits beyond those asked for that are read at most to put equal scores in order."""
 
-Scored = tuple[float, Hit]
 Ask = Callable[[int], tuple[pa.Table, list[float]]]
 """Returns the best rows of a table, as many as asked for, with their scores."""
 
@@ -39,6 +41,15 @@ class Part:
     documents: int
     chunks: int
     tokens: int
+    """Of all its documents, like the two above: scores follow from these."""
+    shown: int
+    """Documents that the scope may read."""
+    shown_chunks: int
+
+    @property
+    def hides(self) -> bool:
+        """Whether there are documents that the scope may not read."""
+        return self.shown < self.documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,9 @@ class State:
     chunks: Tables
     parts: tuple[Part, ...]
     languages: tuple[str, ...]
+    seen: Readable
+    watch: Watch
+    _readable: dict[int, list[int]] = field(default_factory=dict)
 
     @property
     def keys(self) -> list[int]:
@@ -57,13 +71,43 @@ class State:
     def table(self, part: Part) -> Table:
         return self.chunks.at(part.shelf.folder, part.shelf.version)
 
+    def look(self) -> None:
+        """Notice what has been taken away since; every read begins with it."""
+        if self.watch.sees_a_write():
+            self.watch.look(self.connection, {part.shelf.key: self.readable(part) for part in self.parts})
+
+    def readable(self, part: Part) -> list[int] | None:
+        """Return the documents of a part that its state lets the scope read; None for all."""
+        if not part.hides:
+            return None
+        key = part.shelf.key
+        if key not in self._readable:
+            self._readable[key] = acls.keys(self.connection, key, self.seen)
+        return self._readable[key]
+
+    def among(self, keys: Sequence[int]) -> set[int]:
+        """Return those of some documents that the scope may read."""
+        return acls.among(self.connection, keys, self.seen) - self.watch.revoked
+
 
 def matching(state: State, filter: Filter | None) -> list[tuple[Part, list[int] | None]]:
-    """Return all parts with the keys of their documents that match; None where all do, without a filter."""
-    if filter is None:
-        return [(part, None) for part in state.parts]
-    filter_sql.refuse(state.connection, state.keys, filter)
-    return [(part, filter_sql.select(state.connection, [part.shelf.key], filter)) for part in state.parts]
+    """Return all parts with the keys of their readable documents that match; None where that is all."""
+    if filter is not None:
+        filter_sql.refuse(state.connection, state.keys, state.seen, filter)
+    return [(part, _matching(state, part, filter)) for part in state.parts]
+
+
+def _matching(state: State, part: Part, filter: Filter | None) -> list[int] | None:
+    revoked = state.watch.revoked
+    if filter is not None:
+        keys = filter_sql.select(state.connection, [part.shelf.key], state.seen, filter)
+    elif (readable := state.readable(part)) is not None:
+        keys = readable
+    elif revoked:
+        keys = records.all_keys(state.connection, part.shelf.key)
+    else:
+        return None
+    return [key for key in keys if key not in revoked] if revoked else keys
 
 
 def selected(state: State, filter: Filter | None) -> Iterator[tuple[Part, pc.Expression | None]]:
@@ -89,8 +133,8 @@ def by_vector(
     state: State, vector: NDArray[np.float32], *, top_k: int, filter: Filter | None
 ) -> tuple[Hit, ...]:
     """See `Reader.vector_search`."""
-    _refuse_top_k(top_k)
-    query = _unit(vector)
+    refuse_top_k(top_k)
+    query = unit(vector)
     found: list[Scored] = []
     for part, condition in selected(state, filter):
         _refuse_dimension(part.shelf, query)
@@ -139,13 +183,6 @@ def _best(state: State, ask: Ask, top_k: int, limit: int) -> list[Scored]:
     )
 
 
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    length = float(np.linalg.norm(vector))
-    if vector.ndim != 1 or not np.isfinite(length):
-        raise InputError(f"Cannot search with a vector of shape {vector.shape} and length {length}.")
-    return np.asarray(vector / length if length else vector, dtype=np.float32)
-
-
 def _refuse_dimension(shelf: Shelf, query: NDArray[np.float32]) -> None:
     if shelf.dimension != len(query):
         raise EmbeddingMismatch(
@@ -155,15 +192,10 @@ def _refuse_dimension(shelf: Shelf, query: NDArray[np.float32]) -> None:
         )
 
 
-def _refuse_top_k(top_k: int) -> None:
-    if top_k < 1:
-        raise InputError(f"Cannot return top_k={top_k!r} hits; 1 or more are allowed.")
-
-
 def by_keyword(state: State, tokens: Sequence[str], *, top_k: int, filter: Filter | None) -> tuple[Hit, ...]:
     """See `Reader.keyword_search`. Scores follow from all chunks in scope, filtered or not."""
-    _refuse_top_k(top_k)
-    _refuse_spaces(tokens)
+    refuse_top_k(top_k)
+    refuse_spaces(tokens)
     wanted = [token for token in tokens if token]
     if not wanted:
         return ()
@@ -198,12 +230,6 @@ def _worded(
     return _best(state, ask, top_k, top_k + spare)
 
 
-def _refuse_spaces(tokens: Sequence[str]) -> None:
-    for token in tokens:
-        if any(space in token for space in " \t\n\r\f\v"):
-            raise InputError(f"Cannot search for the token {token!r}: a token holds no white space.")
-
-
 def _statistics(state: State, wanted: Sequence[str]) -> bm25.Statistics:
     return bm25.Statistics(
         chunks=sum(part.chunks for part in state.parts),
@@ -225,25 +251,4 @@ def _hit(row: Mapping[str, object], source: records.Source) -> Hit:
         url=source.url,
         source_id=source.source_id,
         metadata=source.metadata,
-    )
-
-
-def ranked(found: Sequence[Scored], top_k: int, score: str) -> tuple[Hit, ...]:
-    """Order by score, equal scores by source and position, and number the best."""
-    ordered = sorted(found, key=lambda each: (-each[0], each[1].source_id, each[1].chunk.position))
-    return tuple(
-        _scored(hit, rank, score, value) for rank, (value, hit) in enumerate(ordered[:top_k], start=1)
-    )
-
-
-def _scored(hit: Hit, rank: int, score: str, value: float) -> Hit:
-    return Hit(
-        chunk=hit.chunk,
-        title=hit.title,
-        url=hit.url,
-        source_id=hit.source_id,
-        metadata=hit.metadata,
-        rank=rank,
-        vector_score=value if score == "vector_score" else None,
-        keyword_score=value if score == "keyword_score" else None,
     )

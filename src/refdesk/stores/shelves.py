@@ -46,7 +46,7 @@ def shelf(connection: sqlite3.Connection, name: str) -> Shelf:
         (name,),
     ).fetchone()
     if found is None:
-        raise _unknown(name, [one.name for one in all_shelves(connection)])
+        raise unknown(name, [one.name for one in all_shelves(connection)])
     return Shelf(*found)
 
 
@@ -56,7 +56,8 @@ def all_shelves(connection: sqlite3.Connection) -> tuple[Shelf, ...]:
     return tuple(shelf(connection, name) for (name,) in names)
 
 
-def _unknown(name: str, known: Sequence[str]) -> NotFound:
+def unknown(name: str, known: Sequence[str]) -> NotFound:
+    """Return the error for a collection that does not exist, with the nearest name."""
     nearest = difflib.get_close_matches(name, known, n=1)
     if nearest:
         remedy = f"Did you mean {nearest[0]!r}?"
@@ -74,7 +75,7 @@ _COLLECTION = (
 
 
 def collections(connection: sqlite3.Connection) -> tuple[Collection, ...]:
-    """Return all collections by name, with counts."""
+    """Return all collections by name, with counts of all documents, whoever may read them."""
     rows = connection.execute(
         f"{_COLLECTION} WHERE c.name IS NOT NULL GROUP BY c.key ORDER BY c.name"
     ).fetchall()
@@ -104,16 +105,16 @@ def _collection(
         fingerprint=fingerprint,
         documents=documents,
         chunks=chunks,
-        languages=languages(connection, [key]),
+        languages=languages(connection, key),
     )
 
 
-def languages(connection: sqlite3.Connection, collections: Sequence[int]) -> tuple[str, ...]:
-    """Return the known languages of the documents, most frequent first."""
+def languages(connection: sqlite3.Connection, collection: int) -> tuple[str, ...]:
+    """Return the known languages of all documents, most frequent first."""
     rows = connection.execute(
-        f"SELECT language FROM documents WHERE collection IN ({marks(collections)}) AND language <> 'und'"
+        "SELECT language FROM documents WHERE collection = ? AND language <> 'und'"
         " GROUP BY language ORDER BY count(*) DESC, language",
-        tuple(collections),
+        (collection,),
     )
     return tuple(language for (language,) in rows)
 

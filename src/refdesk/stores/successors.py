@@ -4,7 +4,6 @@ import sqlite3
 import uuid
 from collections.abc import Iterable
 
-from refdesk.errors import StoreError
 from refdesk.stores import refusals, shelves
 from refdesk.stores.shelves import Shelf
 
@@ -46,11 +45,7 @@ def successor(connection: sqlite3.Connection, of: Shelf, key: int) -> Shelf:
         (of.name, key, of.key),
     ).fetchone()
     if found is None:
-        raise StoreError(
-            f"Cannot go on making the chunks of {of.name!r} anew: another process has begun that in its own"
-            " way, or ended it.",
-            remedy=refusals.reembed(of.name),
-        )
+        raise refusals.no_successor(of.name)
     return Shelf(*found)
 
 

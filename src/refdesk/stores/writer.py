@@ -10,15 +10,19 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+from pyarrow.compute import Expression
+
 from refdesk.documents import DeleteReceipt
-from refdesk.errors import NotFound
+from refdesk.errors import NotFound, StoreError
 from refdesk.stores import (
     Entry,
     Failure,
     StoredDocument,
+    acls,
     bm25,
     control,
     indexes,
@@ -98,8 +102,13 @@ def write_chunks(
 
 
 def _terms(table: Table, keys: Sequence[int]) -> Counter[str]:
-    found = tables.scan(table, ["tokens"], tables.only(keys))
-    return bm25.containing(bm25.split(tokens) for tokens in found["tokens"].to_pylist())
+    return bm25.containing(bm25.split(tokens) for tokens in _tokens(table, tables.only(keys)))
+
+
+def _tokens(table: Table, condition: Expression | None = None) -> list[str]:
+    """Return the tokens of the chunks that meet a condition, of all for None."""
+    found: list[str] = tables.scan(table, ["tokens"], condition)["tokens"].to_pylist()
+    return found
 
 
 def _put(connection: sqlite3.Connection, shelf: Shelf, key: int, stored: StoredDocument) -> None:
@@ -113,38 +122,48 @@ def delete(folder: Path, chunks: Tables, collection: str, source_ids: Sequence[s
         shelf = shelves.shelf(connection, collection)
         keys = records.keys(connection, shelf, source_ids)
         noted = ledger.failures(connection, shelf)
-    unknown = [one for one in source_ids if one not in keys and one not in noted]
-    if unknown:
-        raise NotFound(
-            f"There is no document {unknown[0]!r} in the collection {collection!r}"
-            + (f", nor {len(unknown) - 1} others." if len(unknown) > 1 else "."),
-            remedy="Nothing was deleted. See what is there with: refdesk documents list",
-        )
+    refusals.unknown_sources(collection, [one for one in source_ids if one not in keys and one not in noted])
     removed, version, terms = delete_chunks(chunks, shelf, list(keys.values()))
     sync(folder)
     with control.writing(folder) as connection:
         documents = records.remove(connection, keys.values())
         ledger.count_terms(connection, shelf, terms)
-        ledger.clear_failures(connection, shelf, source_ids)
+        failures = ledger.clear_failures(connection, shelf, source_ids)
         shelves.publish(connection, shelf, version, at=time.time())
     return DeleteReceipt(
         collection=collection,
         documents=documents,
-        chunks=removed,
+        ledger=documents,
+        failures=failures,
         source_ids=tuple(dict.fromkeys(source_ids)),
+        **asdict(removed),
     )
 
 
-def delete_chunks(chunks: Tables, shelf: Shelf, keys: Sequence[int]) -> tuple[int, int, Counter[str]]:
-    """Delete the rows of documents; return how many, the version to publish, how the term counts change."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """What some rows of a table hold: each a chunk with its vector, and what keyword search finds it by."""
+
+    chunks: int = 0
+    vectors: int = 0
+    full_text: int = 0
+
+
+def _rows(tokens: Sequence[str]) -> Rows:
+    return Rows(chunks=len(tokens), vectors=len(tokens), full_text=sum(map(bool, tokens)))
+
+
+def delete_chunks(chunks: Tables, shelf: Shelf, keys: Sequence[int]) -> tuple[Rows, int, Counter[str]]:
+    """Delete the rows of documents; return what went, the version to publish, how the term counts change."""
     table = chunks.recovered(shelf.folder, shelf.version)
     terms: Counter[str] = Counter()
     if table is None or not keys:
-        return 0, table.version if table else 0, terms
-    before = table.count_rows()
-    terms.subtract(_terms(table, keys))
+        return Rows(), table.version if table else 0, terms
+    before = _tokens(table, tables.only(keys))
+    terms.subtract(bm25.containing(bm25.split(tokens) for tokens in before))
     tables.delete(table, tables.only(keys))
-    return before - table.count_rows(), table.version, terms
+    after = Counter(_tokens(table, tables.only(keys)))
+    return _rows(list((Counter(before) - after).elements())), table.version, terms
 
 
 def create(folder: Path, name: str, description: str) -> None:
@@ -153,17 +172,38 @@ def create(folder: Path, name: str, description: str) -> None:
         shelves.create(connection, name, description)
 
 
-def drop(folder: Path, name: str) -> DeleteReceipt:
+def drop(folder: Path, chunks: Tables, name: str) -> DeleteReceipt:
     """Delete a collection; its folder goes when no reader can hold it any more."""
     with control.writing(folder) as connection:
-        gone = shelves.collection(connection, name)
-        sources = tuple(ledger.entries(connection, shelves.shelf(connection, name)))
-        shelves.remove(connection, shelves.shelf(connection, name), at=time.time())
-    return DeleteReceipt(collection=name, documents=gone.documents, chunks=gone.chunks, source_ids=sources)
+        shelf, gone = shelves.shelf(connection, name), shelves.collection(connection, name)
+        sources = tuple(ledger.entries(connection, shelf))
+        failures = len(ledger.failures(connection, shelf))
+        removed = _held(chunks, shelf, gone.chunks)
+        shelves.remove(connection, shelf, at=time.time())
+    return DeleteReceipt(
+        collection=name,
+        documents=gone.documents,
+        ledger=len(sources),
+        failures=failures,
+        source_ids=sources,
+        **asdict(removed),
+    )
+
+
+def _held(chunks: Tables, shelf: Shelf, known: int) -> Rows:
+    """Count what a collection holds; of a damaged one, which can still be dropped, by what is known of it."""
+    if not shelf.version:
+        return Rows()
+    try:
+        return _rows(_tokens(chunks.at(shelf.folder, shelf.version)))
+    except StoreError:
+        return Rows(chunks=known)
 
 
 def update(folder: Path, collection: str, entries: Sequence[Entry]) -> None:
     """Change what is known of documents besides their text; see `Store.update`."""
+    for entry in entries:
+        refusals.acl(entry.source_id, entry.acl)
     with control.writing(folder) as connection:
         shelf = shelves.shelf(connection, collection)
         keys = records.keys(connection, shelf, (entry.source_id for entry in entries))
@@ -186,9 +226,16 @@ def clear_failures(folder: Path, collection: str, source_ids: Sequence[str]) -> 
         ledger.clear_failures(connection, shelves.shelf(connection, collection), source_ids)
 
 
+def set_cursor(folder: Path, collection: str, source: str, cursor: str) -> None:
+    """Note how far a source has been read; see `Store.set_cursor`."""
+    with control.writing(folder) as connection:
+        ledger.set_cursor(connection, shelves.shelf(connection, collection), source, cursor)
+
+
 def optimise(folder: Path, chunks: Tables, retention: timedelta) -> None:
     """Bring the indexes up to date and remove what no reader can hold; see `Store.optimise`."""
     before = time.time() - retention.total_seconds()
+    limits = chunks.limits if retention else replace(chunks.limits, deleted=0.0)
     with control.reading(folder) as connection:
         everything = shelves.all_shelves(connection)
         dropped = shelves.dropped(connection, before=before)
@@ -196,7 +243,7 @@ def optimise(folder: Path, chunks: Tables, retention: timedelta) -> None:
     for shelf in everything:
         table = chunks.recovered(shelf.folder, shelf.version)
         if table is not None:
-            exact = indexes.optimise(table, chunks.limits, ranks_exactly=shelf.ranks_exactly)
+            exact = indexes.optimise(table, limits, ranks_exactly=shelf.ranks_exactly)
             sync(folder)
             _publish(folder, shelf, table.version, exact=exact)
             indexes.clean(table, kept[shelf.key] | {shelf.version})
@@ -204,6 +251,7 @@ def optimise(folder: Path, chunks: Tables, retention: timedelta) -> None:
         chunks.drop(name)
     with control.writing(folder) as connection:
         shelves.forget(connection, before=before)
+        acls.forget(connection)
 
 
 def _publish(folder: Path, shelf: Shelf, version: int, *, exact: bool) -> None:

@@ -36,6 +36,8 @@ class ServerReply:
     """Why the reply ends; empty for `tool_calls` where there are calls, else `stop`."""
     endless: bool = False
     """Send the pieces, or the arguments of the last call, again and again until the client hangs up."""
+    hang: bool = False
+    """Say nothing after the pieces until the client hangs up, or the server ends."""
     break_off: bool = False
     """Close the connection after the pieces, or in the midst of the last call, without ending the reply."""
     split_bytes: bool = False
@@ -53,6 +55,8 @@ class ChatServer:
     base_url: str
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+    """Set when the server ends."""
     hung_up: threading.Event = field(default_factory=threading.Event)
     """Set when a client closed the connection before the reply had ended."""
 
@@ -68,6 +72,7 @@ def chat_server(*replies: Replying) -> Iterator[ChatServer]:
     try:
         yield state
     finally:
+        state.over.set()
         server.shutdown()
         thread.join()
         server.server_close()
@@ -117,6 +122,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         for delta in _deltas(reply, len(self.state.requests)):
             self._event(_chunk(delta), reply.split_bytes)
+        while reply.hang and not self.state.over.wait(0.01):
+            self._write(b": waiting\n\n")
         if not reply.break_off:
             finish = reply.finish or ("tool_calls" if reply.calls else "stop")
             self._event(_chunk({}, finish), reply.split_bytes)

@@ -37,7 +37,7 @@ from refdesk.testing.rerankers import QUESTION, sample_hits
 DERIVED = {
     "standalone": {"question", "rewritten_query"},
     "query": {"question", "rewritten_query", "expanded_query"},
-    "queries": {"question", "rewritten_query", "expanded_query", "sub_questions"},
+    "queries": {"question", "rewritten_query", "expanded_query", "own_words", "sub_questions"},
     "hits": {"results"},
     "context_used": {"evidence"},
     "correction_count": {"corrections"},

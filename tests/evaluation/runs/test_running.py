@@ -246,6 +246,18 @@ async def test_a_case_that_fails_is_counted_and_the_run_goes_on(desk: refdesk.De
     assert (failed.measures, failed.answer, failed.needs) == ({}, None, DAYS.needs)
 
 
+async def test_sources_in_place_of_an_answer_are_no_refusal_but_a_failure(
+    desk: refdesk.Desk, store: RunStore
+) -> None:
+    given = asked(
+        pipeline=Search() | Answer(on_model_error="sources") | Cite(), llm=ScriptedLLM(failing(1, 2))
+    )
+    run = await stored_run(desk, data(*many(4)), given, store=store, name="one")
+    assert [bool(one.error) for one in run.outcomes.values()] == [False, True, True, False]
+    assert "No answer was written. answer: The model failed" in run.outcomes["q1"].error
+    assert run.outcomes["q1"].answer is None
+
+
 async def test_many_failures_in_a_row_end_the_run_as_crashed(desk: refdesk.Desk, store: RunStore) -> None:
     llm, cases = ScriptedLLM([HELD, LLMError("It is down.")]), data(*many(12))
     given = asked(pipeline=PLAIN, llm=llm, channels=())

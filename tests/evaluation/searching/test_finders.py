@@ -85,6 +85,18 @@ async def test_a_step_that_was_passed_over_is_told(desk: Desk) -> None:
     assert found.failures == ("decompose",)
 
 
+async def test_a_part_of_a_step_that_failed_is_told(desk: Desk) -> None:
+    class Down(HashingEmbedder):
+        async def embed_queries(self, texts: Any) -> Any:
+            raise LLMError("It is away.")
+
+    desk.services.built["embedder"] = Down()
+    pipeline = Search(top_k=1, on_arm_error="continue") | Answer()
+    found = await pipeline_finder(desk, pipeline, collection="rules").find("days of leave")
+    assert [hit.source_id for hit in found.hits] == ["leave"]
+    assert found.failures == ("search.vector",)
+
+
 async def test_a_round_that_failed_is_told(desk: Desk) -> None:
     more = '{"sufficient": false, "follow_up_query": "hotel euros"}'
     llm = ScriptedLLM([more, LLMError("It is away.")])

@@ -1,5 +1,6 @@
 """Questions whose scores are kept in a file."""
 
+import json
 from typing import Any
 
 from refdesk.desk import Desk
@@ -34,4 +35,5 @@ async def about(desk: Desk, *, data: str, split: str, collection: str) -> About:
         "candidates": settings.candidates,
         "rerank_depth": settings.rerank_depth,
         "evidence": settings.evidence,
+        **({"principals": json.dumps(settings.principals)} if settings.principals else {}),
     }

@@ -8,13 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from refdesk.configuration.reading import DEEPEST, Fault, Unreadable, Value, read
 from refdesk.configuration.writing import as_yaml
 from refdesk.errors import InputError, SourceError
 from refdesk.evaluation.datasets.beir import read_documents
 from refdesk.evaluation.datasets.caseform import Form, case_data, document_data, read_case, read_document
 from refdesk.evaluation.datasets.cases import Case, CorpusDocument, DataSet
 from refdesk.evaluation.datasets.digests import data_digest
+from refdesk.yamlvalues import DEEPEST, Fault, Unreadable, Value, read
 
 YAML, LINES = (".yaml", ".yml"), (".jsonl",)
 HEAD_KEYS = ("name", "split", "documents")

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar
 
-from refdesk.configuration.reading import Fault, Value
 from refdesk.context import Turn
 from refdesk.evaluation.datasets.cases import Case, CorpusDocument, Gold, Need
+from refdesk.yamlvalues import Fault, Value
 
 T = TypeVar("T")
 

@@ -33,9 +33,9 @@ def lost_gold(cases: Iterable[Case], texts: Mapping[str, str]) -> tuple[LostGold
 
 
 async def stored_names(desk: Desk, collection: str) -> tuple[str, ...]:
-    """Return the source ids of a collection; none where there is no such collection."""
+    """Return the source ids of a collection, whoever may read them; none where it is missing."""
     try:
-        return tuple(one.source_id for one in await desk.documents(collections=collection))
+        return tuple(one.source_id for one in await desk.documents(collections=collection, upkeep=True))
     except NotFound:
         return ()
 

@@ -61,8 +61,11 @@ class Survey:
 async def survey(
     desk: Desk, collection: str, *, seed: int = 0, on_document: Callable[[str], None] = lambda name: None
 ) -> Survey:
-    """Read a collection. Errors: `NotFound`; `InputError` where no document can be used, with the reasons."""
-    reader = await desk.services.reader(Scope((collection,)))
+    """Read what the desk's principals may read of a collection.
+
+    Errors: `NotFound`; `InputError` where no document can be used, with the reasons.
+    """
+    reader = await desk.services.reader(Scope((collection,), desk.settings.principals))
     records = await reader.documents()
     drawn = random.Random(seed)
     order = drawn.sample(records, min(len(records), MOST_DOCUMENTS))

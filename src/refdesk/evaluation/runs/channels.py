@@ -26,7 +26,7 @@ NOT_IN_TEXTS = "nothing that has to be found is in the stored documents"
 
 async def reranker_name(desk: Desk, collection: str) -> str:
     """Return the name of the reranker that searches of a collection use, empty for none."""
-    reader, _ = await desk.services.searchable(_scope(collection))
+    reader, _ = await desk.services.searchable(Scope((collection,), desk.settings.principals))
     reranker = await desk.services.reranker(reader)
     return "" if reranker is None else reranker.name
 
@@ -92,7 +92,3 @@ def ranking_measures(
     reason = NOT_IN_TEXTS if case.needs else NOTHING_TO_FIND
     missing = {f"{found.name}.{name}": reason for name in MEASURES if name not in values}
     return {f"{found.name}.{name}": value for name, value in values.items()}, missing, ranking.unusable
-
-
-def _scope(collection: str) -> Scope:
-    return Scope((collection,))

@@ -4,10 +4,12 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from refdesk.answering import MODEL_UNAVAILABLE
 from refdesk.context import NO_USAGE, Answer, Context, Usage
 from refdesk.desk import Desk, answered
 from refdesk.errors import (
     EmbeddingMismatch,
+    LLMError,
     MissingExtra,
     ModelError,
     NotFound,
@@ -74,7 +76,7 @@ class Asking:
             self.pipeline, case.question, collections=where, llm=self.asked.llm, history=case.history
         )
         seconds = time.perf_counter() - began
-        context.raise_for_error()
+        _check_written(context.raise_for_error())
         channels.append(channel(PIPELINE, context.hits, seconds))
         outcome = await self._ranked(case, _spent(case, context, seconds), channels)
         return await self._answered(case, context, outcome) if self.asked.answers else outcome
@@ -125,6 +127,12 @@ class Asking:
         usage = sum((usage for usage, _ in calls), NO_USAGE)
         seconds = sum(seconds for _, seconds in calls)
         return reading, (f"judge  {seconds * 1000:.0f} ms  {_of_models(usage)}",) if calls else ()
+
+
+def _check_written(context: Context) -> None:
+    """Refuse sources that were listed in place of an answer: they measure a server, and no pipeline."""
+    if context.answer is not None and context.answer.refusal == MODEL_UNAVAILABLE:
+        raise LLMError(f"No answer was written. {' '.join(context.warnings)}".rstrip(), retryable=True)
 
 
 def _bare(case: Case) -> CaseOutcome:

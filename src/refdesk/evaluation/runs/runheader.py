@@ -76,6 +76,8 @@ def changed(settings: Settings) -> Mapping[str, Any]:
 def _shown(value: Any) -> Any:
     if isinstance(value, str):
         return without_users(value)
+    if isinstance(value, tuple):
+        return [*value]
     return {key: _shown(one) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
@@ -115,6 +117,7 @@ async def _options(desk: Desk, asked: Asked) -> Mapping[str, Any]:
         by = dict.fromkeys(by, "judge")
     return {
         "collection": asked.collection,
+        "principals": [*desk.settings.principals],
         "documents": stored.documents,
         "chunks": stored.chunks,
         "thresholds": asdict(limits) if limits else None,

@@ -25,6 +25,7 @@ from refdesk.evaluation.runs.runlines import (
     unwritable,
     write_head,
 )
+from refdesk.places import files_beside
 from refdesk.settings import Settings
 
 NAME = re.compile(r"\w[\w.+=@-]{0,99}")
@@ -35,7 +36,7 @@ FIXED = ("data", "split", "data_digest", "cases", "pipeline_yaml", "settings", "
 
 def default_folder(settings: Settings) -> Path:
     """Return where the runs of a library are kept."""
-    return Path(settings.library) / "evaluations"
+    return files_beside(settings.library) / "evaluations"
 
 
 @dataclass(frozen=True, slots=True)

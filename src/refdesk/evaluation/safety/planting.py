@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import anyio
 
 from refdesk.desk import Desk
-from refdesk.documents import Scope
+from refdesk.documents import PUBLIC, Scope
 from refdesk.errors import NotFound, StoreError
 from refdesk.evaluation.safety.probes import PlantedDocument
 from refdesk.sources.text import Text
@@ -35,6 +35,7 @@ NOTHING_PLANTED = Planting(collection="", hostile=frozenset(), chunks=frozenset(
 async def planted(desk: Desk, documents: Sequence[PlantedDocument]) -> AsyncIterator[Planting]:
     """Ingest documents into a new collection, and remove it at the end, also where the work is broken off.
 
+    They are readable by the desk's principals alone, or by everyone where it has none.
     Errors: `StoreError` where they cannot be stored, or where the collection cannot be removed.
     """
     name = f"{PREFIX}{secrets.token_hex(6)}"
@@ -55,12 +56,12 @@ async def _ingested(desk: Desk, name: str, documents: Sequence[PlantedDocument])
     texts = [
         Text(one.text, source_id=one.id, title=one.title, media_type="text/markdown") for one in documents
     ]
-    summary = await desk.ingest(*texts, collection=name)
+    summary = await desk.ingest(*texts, collection=name, acl=desk.settings.principals or PUBLIC)
     if summary.failures:
         told = "; ".join(f"{one.source_id}: {one.message}" for one in summary.failures)
         raise StoreError(f"Planted documents could not be ingested: {told}")
     hostile = frozenset(one.id for one in documents if one.hostile)
-    reader = await desk.services.reader(Scope((name,)))
+    reader = await desk.services.reader(Scope((name,), desk.settings.principals))
     stored = [one for one in await reader.documents() if one.source_id in hostile]
     chunks = [chunk.chunk_id for one in stored for chunk in await reader.chunks(one.document_id)]
     return Planting(collection=name, hostile=hostile, chunks=frozenset(chunks))

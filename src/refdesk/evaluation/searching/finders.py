@@ -122,7 +122,7 @@ def _finds(step: Step) -> bool:
 
 
 def passed_over(context: Context) -> tuple[str, ...]:
-    """Return what failed in a run that went on: steps, rounds and turns, and a loop that ended by an error.
+    """Return what failed in a run that went on: steps, rounds, turns and parts, and a loop that broke off.
 
     A call of a tool that failed is none of them: the model is told and may call again.
     """
@@ -131,4 +131,5 @@ def passed_over(context: Context) -> tuple[str, ...]:
         for one in context.trace
         if one.outcome == "continued" or (one.outcome == "stopped" and one.kind != "tool")
     ]
-    return (*failed, *(["loop"] if context.terminated_by == "error" else []))
+    parts = dict.fromkeys(part for part in context.degraded if "." in part)
+    return (*failed, *parts, *(["loop"] if context.terminated_by == "error" else []))

@@ -73,7 +73,7 @@ async def ingest_corpus(
 
 async def _stored(desk: Desk, collection: str) -> list[str]:
     try:
-        return [one.source_id for one in await desk.documents(collections=collection)]
+        return [one.source_id for one in await desk.documents(collections=collection, upkeep=True)]
     except NotFound:
         return []
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from refdesk.configuration.reading import Value
 from refdesk.errors import InputError, Problem
 from refdesk.evaluation.sweeps.candidates import STRATEGIES
+from refdesk.yamlvalues import Value
 
 KEYS: Mapping[str, tuple[type, ...]] = {
     "version": (int,),

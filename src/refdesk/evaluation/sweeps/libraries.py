@@ -15,13 +15,14 @@ from refdesk.desk import Desk
 from refdesk.desk.services import Services
 from refdesk.documents import DocumentRecord
 from refdesk.embedding import Embedder, TokenEmbedder
-from refdesk.errors import NotFound, RefdeskError, StoreError
+from refdesk.errors import InputError, NotFound, RefdeskError, StoreError
 from refdesk.evaluation.datasets.cases import DataSet
 from refdesk.evaluation.datasets.reading import ingest_data
 from refdesk.evaluation.runs.runheader import model_of
 from refdesk.evaluation.sweeps.candidates import label
 from refdesk.evaluation.sweeps.factors import STORED
 from refdesk.events import IngestEvent
+from refdesk.places import files_beside, in_database, shown
 from refdesk.reranking.names import reranker_for
 from refdesk.settings import Settings
 
@@ -54,8 +55,8 @@ def placed_settings(settings: Settings, own: Settings) -> Settings:
     """
     differing = {name: getattr(settings, name) for name in STORED}
     apart = {name: value for name, value in differing.items() if value != getattr(own, name)}
-    library = Path(own.library) / FOLDER / label(apart) if apart else Path(own.library)
-    return replace(settings, library=str(library))
+    library = str(files_beside(own.library) / FOLDER / label(apart)) if apart else own.library
+    return replace(settings, library=library)
 
 
 async def prepare(
@@ -86,6 +87,11 @@ async def prepare(
 
 async def _copied(settings: Settings, own: Settings, collection: str, opening: Opening) -> None:
     """Copy a library, unless a copy of the same documents is there. Errors: `NotFound`, `StoreError`."""
+    if in_database(own.library):
+        raise InputError(
+            f"Cannot copy the documents of the library {shown(own.library)!r}: it is in a database.",
+            remedy="Give a data set that brings its documents, or sweep only over what is not stored.",
+        )
     source, target = Path(own.library), Path(settings.library)
     there = await _texts(own, collection, opening)
     if not there:
@@ -108,7 +114,8 @@ async def _texts(settings: Settings, collection: str, opening: Opening) -> set[t
     """Return the source ids of a collection with what their content came to; nothing where it is missing."""
     try:
         async with opening(settings) as desk:
-            return {(one.source_id, _content(one)) for one in await desk.documents(collections=collection)}
+            found = await desk.documents(collections=collection, upkeep=True)
+            return {(one.source_id, _content(one)) for one in found}
     except NotFound:
         return set()
 

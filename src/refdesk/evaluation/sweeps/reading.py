@@ -6,7 +6,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
-from refdesk.configuration.reading import Unreadable, Value, as_value, read
 from refdesk.errors import InputError, Problem, RefdeskError
 from refdesk.evaluation.searching.finders import finding
 from refdesk.evaluation.sweeps.candidates import STRATEGIES, Candidate, Strategy, candidates, grid_size
@@ -14,6 +13,7 @@ from refdesk.evaluation.sweeps.factors import Base, Factor, base_values, setup, 
 from refdesk.evaluation.sweeps.form import Form, faulty
 from refdesk.evaluation.sweeps.objectives import asks_of, unknown_objective
 from refdesk.settings import Settings
+from refdesk.yamlvalues import Unreadable, Value, as_value, read
 
 BASE_KEYS = ("pipeline", "settings", "judge")
 BUDGET = ("runs", "seconds", "dollars")

@@ -7,7 +7,7 @@ from refdesk.documents import Scope
 from refdesk.errors import InputError
 from refdesk.filters import Equals
 from refdesk.stores import Reader, Store, bm25
-from refdesk.testing.stores.promise import Check, OpenStore, refused
+from refdesk.testing.stores.promise import Check, OpenStore, only, refused
 from refdesk.testing.stores.samples import COLLECTION, put, sample
 
 SCOPE = Scope()
@@ -92,7 +92,7 @@ async def a_filter_does_not_change_scores(open_store: OpenStore) -> None:
     )
     reader = await store.reader(SCOPE)
     free = {hit.source_id: hit.keyword_score for hit in await reader.keyword_search(["rare"], top_k=100)}
-    (hit,) = await reader.keyword_search(["rare"], top_k=100, filter=Equals("n", 4))
+    hit = only(await reader.keyword_search(["rare"], top_k=100, filter=Equals("n", 4)))
     assert hit.keyword_score == free["s4"]
     assert await reader.keyword_search(["rare"], top_k=100, filter=Equals("n", 3)) == ()
 

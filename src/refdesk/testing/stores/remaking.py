@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from refdesk.documents import Scope
+from refdesk.documents import PUBLIC, Scope
 from refdesk.errors import EmbeddingMismatch, InputError, NotFound, StoreError
 from refdesk.filters import Equals
 from refdesk.stores import Entry, Failure, Reader, Remake, Store, StoredDocument
@@ -129,9 +129,9 @@ async def another_recipe_begins_anew(open_store: OpenStore) -> None:
     await first.write([anew(A)])
     second = await begin(store, "another")
     assert await second.missing() == ("a", "b")
-    for late in (first.write([anew(B)]), first.missing(), first.switch(), first.discard()):
+    for late in (lambda: first.write([anew(B)]), first.missing, first.switch, first.discard):
         with refused(StoreError) as raised:
-            await late
+            await late()
         assert COLLECTION in raised.error.message
     await second.write([anew(A), anew(B)])
     assert await second.switch()
@@ -177,7 +177,14 @@ async def metadata_that_changes_meanwhile_stays_changed(open_store: OpenStore) -
     await put(store, A)
     remake = await begin(store)
     await remake.write([anew(A)])
-    entry = Entry(source_id="a", digest=A.document.digest, chunks=2, metadata={"year": 2025}, title="New")
+    entry = Entry(
+        source_id="a",
+        digest=A.document.digest,
+        chunks=2,
+        metadata={"year": 2025},
+        title="New",
+        acl=(PUBLIC,),
+    )
     await store.update(COLLECTION, [entry])
     assert await remake.switch()
     digest = anew(A).document.digest

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from refdesk.documents import Chunk, Document, Heading, Metadata, Page, chunk_id, document_id
+from refdesk.documents import PUBLIC, Chunk, Document, Heading, Metadata, Page, chunk_id, document_id
 from refdesk.stores import Store, StoredDocument
 
 DIMENSION = 16
@@ -33,6 +33,7 @@ def sample(
     metadata: Metadata | None = None,
     url: str | None = None,
     language: str = "en",
+    acl: tuple[str, ...] = (PUBLIC,),
     late: bool = False,
 ) -> StoredDocument:
     """Return a document with one chunk per text; with `late`, also with token vectors."""
@@ -48,6 +49,7 @@ def sample(
         pages=(Page(1, 0, len(whole)),),
         headings=(Heading(1, "Top", 0),),
         metadata=metadata or {},
+        acl=acl,
         digest=hashlib.sha256(whole.encode()).hexdigest(),
     )
     return StoredDocument(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refdesk.configuration.reading import DEEPEST, MOST, Unreadable, read
+from refdesk.yamlvalues import DEEPEST, MOST, Unreadable, read
 
 
 def refused(text: str) -> str:

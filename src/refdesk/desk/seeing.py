@@ -1,0 +1,36 @@
+"""What one who asks sees of collections: their names, and counts of what they may read."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from refdesk.desk.services import Services
+from refdesk.documents import Collection, Scope
+from refdesk.errors import NotFound
+from refdesk.principals import Principals, as_principals
+from refdesk.settings import Settings
+from refdesk.stores import Reader
+
+
+def asking(settings: Settings, given: Principals) -> tuple[str, ...]:
+    """Return who asks: those that a call names, the settings' ones for None. Errors: `InputError`."""
+    return settings.principals if given is None else as_principals(given, "`principals`")
+
+
+def counted(collection: Collection, reader: Reader, count: tuple[int, int]) -> Collection:
+    """Return a collection with what a reader of it sees."""
+    documents, chunks = count
+    return replace(collection, documents=documents, chunks=chunks, languages=reader.languages)
+
+
+async def seen(
+    services: Services, collections: Iterable[Collection], principals: tuple[str, ...]
+) -> tuple[Collection, ...]:
+    """Return collections with counts of what may be read; one that has been deleted meanwhile is left out."""
+    found = []
+    for one in collections:
+        try:
+            reader = await services.reader(Scope((one.name,), principals))
+        except NotFound:
+            continue
+        found.append(counted(one, reader, await reader.count()))
+    return tuple(found)
