@@ -217,6 +217,6 @@ class DeleteReceipt:
     runs: tuple[str, ...] = ()
     """Evaluation runs that name or quote the documents; they are still there."""
     caches: tuple[str, ...] = ()
-    """Caches that were emptied: none so far, since refdesk caches no documents, vectors, results or answers."""
+    """Caches that were emptied: none, since refdesk caches no documents, vectors, results or answers."""
     wiped: bool = False
     """Whether nothing of it is left in files that are not used any more."""

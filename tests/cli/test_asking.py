@@ -26,6 +26,8 @@ def test_ask_json(filled: Run, llm: str) -> None:
         "warnings",
         "timings",
         "model",
+        "invitation",
+        "degraded",
         "terminated_by",
         "tool_history",
         "usage",

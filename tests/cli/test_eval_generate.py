@@ -114,3 +114,13 @@ def test_drafts_of_something_else_are_refused(library: Path, variables: Mapping[
     result = generate(variables, "own.yaml", "--kinds", "single", "-n", "1", "--seed", "4")
     assert result.exit_code == 1
     assert "seed differs" in result.stderr
+
+
+def test_what_was_changed_by_hand_is_not_overwritten(library: Path, variables: Mapping[str, str]) -> None:
+    assert generate(variables, "own.yaml", "--kinds", "single", "-n", "1").exit_code == 0
+    mended = Path("own.yaml").read_text("utf-8").replace("?", ", do you know?")
+    Path("own.yaml").write_text(mended, "utf-8")
+    result = generate(variables, "own.yaml", "--kinds", "single", "-n", "2")
+    assert result.exit_code == 1
+    assert "was changed since it was made" in result.stderr
+    assert Path("own.yaml").read_text("utf-8") == mended

@@ -302,3 +302,17 @@ def test_a_judge_is_another_model(call: Any, place: Path) -> None:
     assert answered["right"][1] == "0.500", "The answer to what nothing answers is wrong."
     assert answered["faithfulness"][1:] == ["–", "0", "2"]
     assert "left out: the judge's reply could not be read" in done.stderr
+
+
+def test_documents_that_were_cut_otherwise_are_told(call: Any, place: Path) -> None:
+    """Else a chunk size that never came to be used would seem to make no difference."""
+    assert call(*RUN, "--no-answers").exit_code == 0
+    (place / "own.jsonl").write_text('{"id": "q", "question": "Where are bars of zinc?", "expected": "d0"}\n')
+    own = ("--data", "own.jsonl", "--collection", "eval-metals", "--no-answers")
+    alike = call("eval", "run", "alike", *own)
+    other = call("eval", "run", "other", *own, env={"REFDESK_CHUNK_TOKENS": "32"})
+    assert (alike.exit_code, other.exit_code) == (0, 0), other.output
+    assert "other settings" not in alike.stderr
+    assert "8 of 8 documents in 'eval-metals' were cut or embedded with other settings" in " ".join(
+        other.stderr.split()
+    )

@@ -95,6 +95,8 @@ def test_answer_record() -> None:
         "warnings",
         "timings",
         "model",
+        "invitation",
+        "degraded",
     ]
     wanted = {"marker", "chunk_id", "document_id", "title", "url", "page", "start", "end", "quote"}
     assert wanted <= set(record["citations"][0])

@@ -1,5 +1,6 @@
 """`refdesk eval generate`: a test set from the documents of a collection."""
 
+import hashlib
 import json
 from contextlib import closing
 from pathlib import Path
@@ -131,7 +132,26 @@ def _kept(out: str) -> Path:
             f"{out!r} is there already, and has no {drafts.name} beside it to go on from.",
             remedy="Name another file, or remove this one.",
         )
+    if target.exists() and _written(target) != _digest(target):
+        raise InputError(
+            f"{out!r} was changed since it was made; going on would undo that.",
+            remedy=f"Move it and {drafts.name} elsewhere, or name another file. Nothing was written.",
+        )
     return drafts
+
+
+def _mark(target: Path) -> Path:
+    """Return the file that tells what was written last, so that changes by hand are seen."""
+    return target.with_name(f"{target.stem}.drafts.sha256")
+
+
+def _written(target: Path) -> str:
+    mark = _mark(target)
+    return mark.read_text("ascii").strip() if mark.exists() else ""
+
+
+def _digest(target: Path) -> str:
+    return hashlib.sha256(target.read_bytes()).hexdigest()
 
 
 async def _made(
@@ -202,6 +222,7 @@ def _write(made: "Generated", out: str) -> int:
     data = made.data(Path(out).stem)
     if data.cases:
         write_cases(out, data)
+        _mark(Path(out)).write_text(f"{_digest(Path(out))}\n", "ascii")
     return len(data.cases)
 
 

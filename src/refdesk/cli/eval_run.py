@@ -129,12 +129,24 @@ async def run(
     async with session.desk() as desk:
         with ingest_progress(session) as listener:
             await ingest_data(desk, found, collection=asked.collection, on_event=listener)
+        await _note_other_recipe(session, desk, asked.collection)
         done = await _asked(session, desk, found, asked, Named(store, name, resume), drawn)
     if session.json:
         session.print_json(run_record(store, done))
     else:
         show_run(session, done)
         session.note(f"Kept in {store.folder / name}.")
+
+
+async def _note_other_recipe(session: Session, desk: "Desk", collection: str) -> None:
+    """Say where settings, such as the chunk size, are not those that the documents were made with."""
+    other, all_of_them = await desk.services.made_otherwise(collection)
+    if other:
+        session.note(
+            f"warning: {other:,} of {all_of_them:,} documents in {collection!r} were cut or embedded with"
+            " other settings than these, and are measured as they are. Make them anew with: refdesk reembed"
+            f" -c {collection}, or vary chunk_tokens in a sweep."
+        )
 
 
 class Named(NamedTuple):

@@ -236,6 +236,12 @@ class Services:
         )
         return await reembedding.run()
 
+    async def made_otherwise(self, collection: str) -> tuple[int, int]:
+        """Count documents that today's settings would cut or embed otherwise, and all."""
+        recipe, store = self._recipe(await self.embedder()), await self.store()
+        entries = (await store.entries(collection)).values()
+        return sum(not recipe.made(one.digest) for one in entries), len(entries)
+
     def _writer(self, store: Store, embedder: Embedder) -> Writer:
         return Writer(store=store, embedder=embedder, token_vectors=self._token_vectors(embedder))
 

@@ -34,7 +34,7 @@ class MeasureRow:
     """Cases in which B is better."""
     worse: int
     detectable: float | None
-    """A difference that would be seen 4 times of 5, by this measure alone; None for less than two cases."""
+    """A difference that would be seen 4 times of 5, by this measure alone; None where no two cases differ."""
     left_out: Mapping[str, int]
     """Why cases that one side measured are not among these."""
     noise_a: float | None = None

@@ -73,7 +73,7 @@ class Families:
             verdict=self._verdict(difference, corrected, gains),
             better=int((gains > 0).sum()),
             worse=int((gains < 0).sum()),
-            detectable=None if error is None else detectable(error, alpha=self.alpha),
+            detectable=detectable(error, alpha=self.alpha) if error else None,
             left_out=pair.left_out,
             noise_a=between_runs(self.a, pair.measure, pair.cases),
             noise_b=between_runs(self.b, pair.measure, pair.cases),

@@ -126,7 +126,7 @@ def _rows(watched: Sequence[_Watched], alpha: float, seed: int) -> Iterator[Gate
             chance=chance,
             corrected=corrected,
             finding=_finding(gain, one.margin, corrected <= alpha, len(one.gains)),
-            seen_from=None if error is None else -one.shown(-one.margin - detectable(error, alpha=alpha)),
+            seen_from=-one.shown(-one.margin - detectable(error, alpha=alpha)) if error else None,
             needed=cases_needed(spread, one.margin, alpha=alpha) if spread and one.margin else None,
             left_out=one.pair.left_out,
         )
