@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import signal
 from importlib.util import find_spec
 
 import pytest
@@ -15,6 +16,11 @@ pytest.register_assert_rewrite("refdesk.testing.stores")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C, which is ignored in the background of a shell, and in whatever is started there."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -1,6 +1,7 @@
 """The services of one run: the desk's, with what the call changed, and with its own readers."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from refdesk.desk.seeing import counted
 from refdesk.desk.services import Services
 from refdesk.documents import Collection, Hit, Scope
 from refdesk.embedding import Embedder
+from refdesk.errors import NotFound
 from refdesk.grounding import Grounder
 from refdesk.llm import LLM
 from refdesk.llm.names import llm_for
@@ -46,15 +48,16 @@ class CallServices:
 
     async def collections(self) -> tuple[Collection, ...]:
         known = await self._known()
-        return tuple([await self._seen(one) for one in known if not self.named or one.name in self.named])
+        for one in known:
+            if one.name not in self._counted and (not self.named or one.name in self.named):
+                await self._count(one)
+        return tuple(self._counted[one.name] for one in known if one.name in self._counted)
 
-    async def _seen(self, collection: Collection) -> Collection:
-        """Return a collection with counts of what they may read who ask."""
-        name = collection.name
-        if name not in self._counted:
-            reader = await self.reader([name])
-            self._counted[name] = counted(collection, reader, await reader.count())
-        return self._counted[name]
+    async def _count(self, collection: Collection) -> None:
+        """Count what they may read who ask; a collection that has been deleted meanwhile is left out."""
+        with suppress(NotFound):
+            reader = await self.reader([collection.name])
+            self._counted[collection.name] = counted(collection, reader, await reader.count())
 
     async def _known(self) -> tuple[Collection, ...]:
         if self._collections is None:

@@ -24,19 +24,14 @@ class Readable:
 
     everything: bool
     """Whether that is all: of upkeep, and where no set in the library hides anything from the scope."""
-    sets: frozenset[int] = frozenset()
 
     @property
     def condition(self) -> str:
         """The condition on a document `d`."""
         return "1" if self.everything else f"d.acl IN {SEEN}"
 
-    def shows(self, acl: int) -> bool:
-        """Tell whether documents with an ACL may be read."""
-        return self.everything or acl in self.sets
 
-
-EVERYTHING = Readable(True)
+EVERYTHING = Readable(everything=True)
 """For upkeep."""
 
 
@@ -51,8 +46,7 @@ def readable(connection: sqlite3.Connection, scope: Scope) -> Readable:
         (json.dumps(sorted(scope.readers), ensure_ascii=False),),
     )
     hides = connection.execute(f"SELECT 1 FROM acls WHERE key NOT IN {SEEN} LIMIT 1").fetchone()
-    sets = frozenset(key for (key,) in connection.execute(f"SELECT acl FROM {SEEN}"))
-    return Readable(hides is None, sets)
+    return Readable(everything=hides is None)
 
 
 def put(connection: sqlite3.Connection, acl: Sequence[str]) -> int:
@@ -119,7 +113,8 @@ def hidden(connection: sqlite3.Connection, seen: Readable, names: Sequence[str] 
         return []
     some = "" if names is None else f" AND document_id IN {_AMONG}"
     found = connection.execute(
-        f"SELECT document_id FROM documents WHERE acl IN (SELECT key FROM acls WHERE key NOT IN {SEEN}){some}",
+        "SELECT document_id FROM documents"
+        f" WHERE acl IN (SELECT key FROM acls WHERE key NOT IN {SEEN}){some}",
         () if names is None else (json.dumps(names),),
     )
     return [name for (name,) in found]

@@ -18,7 +18,6 @@ from refdesk.documents import Chunk, Document, DocumentRecord, Hit, Scope
 from refdesk.errors import InputError, NotFound
 from refdesk.filters import Filter
 from refdesk.stores import acls, control, records, rows, search, shelves, tables
-from refdesk.stores.acls import Readable
 from refdesk.stores.records import Tally
 from refdesk.stores.revoking import Watch
 from refdesk.stores.search import Part, State
@@ -37,12 +36,12 @@ def open_state(folder: Path, chunks: Tables, scope: Scope) -> State:
         connection.execute("BEGIN")
         found = [shelves.shelf(connection, name) for name in dict.fromkeys(scope.collections)]
         seen = acls.readable(connection, scope)
-        counted = [records.tallies(connection, shelf.key) for shelf in found]
+        counted = [records.tallies(connection, shelf.key, seen) for shelf in found]
         state = State(
             connection=connection,
             chunks=chunks,
-            parts=tuple(_part(*each, seen) for each in zip(found, counted, strict=True)),
-            languages=_languages([one for tallies in counted for one in tallies if seen.shows(one.acl)]),
+            parts=tuple(_part(*each) for each in zip(found, counted, strict=True)),
+            languages=_languages([one for tallies in counted for one in tallies if one.shown]),
             seen=seen,
             watch=watch,
         )
@@ -56,23 +55,22 @@ def _connection(folder: Path, opened: ExitStack) -> sqlite3.Connection:
     return connection
 
 
-def _part(shelf: Shelf, tallies: Sequence[Tally], seen: Readable) -> Part:
-    shown = [one for one in tallies if seen.shows(one.acl)]
+def _part(shelf: Shelf, tallies: Sequence[Tally]) -> Part:
     return Part(
         shelf=shelf,
         documents=sum(one.documents for one in tallies),
         chunks=sum(one.chunks for one in tallies),
         tokens=sum(one.tokens for one in tallies),
-        shown=sum(one.documents for one in shown),
-        shown_chunks=sum(one.chunks for one in shown),
+        shown=sum(one.shown for one in tallies),
+        shown_chunks=sum(one.shown_chunks for one in tallies),
     )
 
 
 def _languages(tallies: Sequence[Tally]) -> tuple[str, ...]:
-    """Return the known languages, most frequent first."""
+    """Return the known languages of what may be read, most frequent first."""
     counts: Counter[str] = Counter()
     for one in tallies:
-        counts[one.language] += one.documents
+        counts[one.language] += one.shown
     known = [name for name in counts if name != "und"]
     return tuple(sorted(known, key=lambda name: (-counts[name], name)))
 

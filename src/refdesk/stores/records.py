@@ -188,20 +188,24 @@ def document(connection: sqlite3.Connection, key: int) -> Document:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What documents with one ACL and language come to."""
+    """What the documents of a collection in one language come to."""
 
-    acl: int
     language: str
     documents: int
     chunks: int
     tokens: int
+    """Of all its chunks."""
+    shown: int
+    """Documents that may be read."""
+    shown_chunks: int
 
 
-def tallies(connection: sqlite3.Connection, collection: int) -> list[Tally]:
-    """Count the documents of a collection with their chunks and the tokens of those, in one pass."""
+def tallies(connection: sqlite3.Connection, collection: int, seen: Readable) -> list[Tally]:
+    """Count the documents of a collection by language, in one pass."""
     found = connection.execute(
-        "SELECT acl, language, count(*), sum(chunks), sum(tokens) FROM documents"
-        " WHERE collection = ? GROUP BY acl, language",
+        "SELECT language, count(*), sum(chunks), sum(tokens),"
+        f" sum({seen.condition}), sum(({seen.condition}) * chunks)"
+        " FROM documents AS d WHERE collection = ? GROUP BY language",
         (collection,),
     )
     return [Tally(*row) for row in found]

@@ -50,8 +50,8 @@ CREATE TABLE documents (
   UNIQUE (collection, source_id)
 );
 -- Opening a reader counts the documents of its scope: from this alone, since their rows are long.
-CREATE INDEX documents_counted ON documents (collection, acl, language, chunks, tokens);
-CREATE INDEX documents_of_acl ON documents (acl);
+CREATE INDEX documents_counted ON documents (collection, language, acl, chunks, tokens);
+CREATE INDEX documents_of_acl ON documents (acl, collection);
 
 CREATE TABLE texts (
   document INTEGER PRIMARY KEY REFERENCES documents ON DELETE CASCADE,

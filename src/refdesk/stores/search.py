@@ -63,6 +63,8 @@ class State:
     seen: Readable
     watch: Watch
     _readable: dict[int, list[int]] = field(default_factory=dict)
+    _conditions: dict[int, pc.Expression] = field(default_factory=dict)
+    """By collection, the conditions of searches without a filter: many documents take long to name."""
 
     @property
     def keys(self) -> list[int]:
@@ -84,6 +86,13 @@ class State:
         if key not in self._readable:
             self._readable[key] = acls.keys(self.connection, key, self.seen)
         return self._readable[key]
+
+    def usual(self, part: Part, keys: Sequence[int]) -> pc.Expression | None:
+        """Return the condition on the rows of all that may be read."""
+        key = part.shelf.key
+        if key not in self._conditions:
+            self._conditions[key] = condition_on(self, part, keys)
+        return self._conditions[key]
 
     def among(self, keys: Sequence[int]) -> set[int]:
         """Return those of some documents that the scope may read."""
@@ -116,10 +125,11 @@ def selected(state: State, filter: Filter | None) -> Iterator[tuple[Part, pc.Exp
         if part.chunks and keys is None:
             yield part, None
         elif part.chunks and keys:
-            yield part, _condition(state, part, keys)
+            whole = filter is None and not state.watch.revoked
+            yield part, state.usual(part, keys) if whole else condition_on(state, part, keys)
 
 
-def _condition(state: State, part: Part, matching: Sequence[int]) -> pc.Expression | None:
+def condition_on(state: State, part: Part, matching: Sequence[int]) -> pc.Expression | None:
     """Name the documents that match or those that do not, whichever are fewer."""
     if len(matching) == part.documents:
         return None

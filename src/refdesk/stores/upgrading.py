@@ -27,8 +27,8 @@ CURSORS = (
 COLUMN = (
     "ALTER TABLE documents ADD COLUMN acl INTEGER NOT NULL DEFAULT 0 REFERENCES acls",
     "DROP INDEX documents_counted",
-    "CREATE INDEX documents_counted ON documents (collection, acl, language, chunks, tokens)",
-    "CREATE INDEX documents_of_acl ON documents (acl)",
+    "CREATE INDEX documents_counted ON documents (collection, language, acl, chunks, tokens)",
+    "CREATE INDEX documents_of_acl ON documents (acl, collection)",
 )
 
 
