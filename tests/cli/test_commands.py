@@ -12,7 +12,16 @@ def test_documents(filled: Run) -> None:
     names = [one["source_id"] for one in as_json(filled, "documents", "list")]
     assert names == ["handbook/leave.md", "handbook/printer.md", "handbook/travel.txt"]
     listed = filled("documents", "list").stdout.splitlines()
-    assert listed[0].split() == ["source", "title", "language", "pages", "chunks", "updated"]
+    assert listed[0].split() == [
+        "source",
+        "title",
+        "language",
+        "pages",
+        "chunks",
+        "readable",
+        "by",
+        "updated",
+    ]
     assert len(listed) == 4
     assert LEAVE.strip() in filled("documents", "show", "handbook/leave.md").stdout
     assert as_json(filled, "documents", "delete", "handbook/leave.md")["documents"] == 1
