@@ -166,11 +166,12 @@ class PermissionMachine(RuleBasedStateMachine):
         self.desk.delete(source, collection=where)
         del self.model[where, source]
 
-    @rule(where=st.sampled_from(COLLECTIONS), size=st.sampled_from((0, 16)))
-    def reembed(self, where: str, size: int) -> None:
-        """Make chunks of another size."""
+    @rule(size=st.sampled_from((0, 16)))
+    def reembed(self, size: int) -> None:
+        """Make all chunks of another size, so that what comes later is cut as what is there."""
         with refdesk.open(self.library, embedder=self.embedder, chunk_tokens=size) as other:
-            other.reembed(where)
+            for where in COLLECTIONS:
+                other.reembed(where)
         self.desk = self.opened(chunk_tokens=size)
 
     @rule(
