@@ -13,6 +13,7 @@ from refdesk.cli.session import Session, command
 from refdesk.cli.terminal import Wrapping
 from refdesk.cli.traces import show_trace
 from refdesk.cli.turns import Line, Turns, show
+from refdesk.context import Answer, Context
 from refdesk.events import Event, Token
 
 AGENTIC = "agentic"
@@ -106,10 +107,13 @@ async def ask(
         show_trace(session, context)
     if conversation and not any(one.kind == "memory" for one in context.trace):
         session.note(FORGETFUL)
-    answer = answered(context)
+    _show(session, answered(context), context, streamed=streams)
+
+
+def _show(session: Session, answer: Answer, context: Context, *, streamed: bool) -> None:
     if session.json:
         session.print_json({**answer_record(answer), **run_record(context)})
-    elif streams:
+    elif streamed:
         show_sources(session, answer)
     else:
         show_answer(session, answer)
