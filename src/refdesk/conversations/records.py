@@ -16,6 +16,8 @@ from refdesk.errors import StoreError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TICK = timedelta(microseconds=1)
+EVER = -(2**62)
+"""Before every time, in ticks."""
 
 
 def ticks(at: datetime) -> int:

@@ -22,7 +22,7 @@ from refdesk.conversations.limits import (
     now,
     oldest,
 )
-from refdesk.conversations.records import messages_of, ticks, time_of
+from refdesk.conversations.records import EVER, messages_of, ticks, time_of
 
 T = TypeVar("T")
 N = TypeVar("N")
@@ -94,19 +94,19 @@ class SQLiteConversations:
     async def count(self, user: str | None = None) -> Tally:
         since = self._since
         return await self._read(
-            lambda connection: rows.count(connection, user, since=since, before=-rows.EVER), Tally()
+            lambda connection: rows.count(connection, user, since=since, before=-EVER), Tally()
         )
 
     async def delete(self, key: Key) -> Tally:
         def work(connection: sqlite3.Connection) -> Tally:
-            row = rows.find(connection, key, rows.EVER)
+            row = rows.find(connection, key, EVER)
             return Tally() if row is None else rows.delete(connection, row)
 
         return await self._remove(work, Tally())
 
     async def purge(self, *, user: str | None = None, before: datetime | None = None) -> Tally:
         check_purge(user, before)
-        at = -rows.EVER if before is None else ticks(before)
+        at = -EVER if before is None else ticks(before)
         return await self._remove(lambda connection: rows.purge(connection, user, at), Tally())
 
     async def forget(self, documents: Sequence[str], *, answers: bool = False) -> Forgotten:
@@ -120,7 +120,7 @@ class SQLiteConversations:
     @property
     def _since(self) -> int:
         since = oldest(self.days, self.clock)
-        return rows.EVER if since is None else ticks(since)
+        return EVER if since is None else ticks(since)
 
     async def _page(self, user: str | None, offset: int, limit: int) -> tuple[Conversation, ...]:
         check_page(offset, limit)

@@ -15,6 +15,7 @@ from refdesk.conversations.kept import (
 )
 from refdesk.conversations.limits import no_message
 from refdesk.conversations.records import (
+    EVER,
     cited,
     columns,
     dump,
@@ -26,9 +27,6 @@ from refdesk.conversations.records import (
     time_of,
     without,
 )
-
-EVER = -(2**62)
-"""Before every time."""
 
 
 def find(connection: sqlite3.Connection, key: Key, since: int) -> int | None:

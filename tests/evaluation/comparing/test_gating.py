@@ -176,3 +176,19 @@ def test_the_headline_is_watched_where_nothing_is_named() -> None:
     names = ("pipeline.nDCG@10", "pipeline.Recall@5", "answer.right", "fused.nDCG@10")
     a, b = (measured({name: [0.5] * 10 for name in names}, run) for run in "ab")
     assert [row.measure for row in gate(a, b).rows] == [*names[:3]]
+
+
+def test_a_run_against_itself_is_told() -> None:
+    one = measured({"m": np.linspace(0.1, 0.9, 12).tolist()}, "a")
+    assert "Baseline and candidate are the same run." in gate(one, one, measures=["m"]).notes
+    other = measured({"m": np.linspace(0.1, 0.9, 12).tolist()}, "b")
+    assert "Baseline and candidate are the same run." not in gate(one, other, measures=["m"]).notes
+
+
+def test_a_cost_that_was_named_decides_alone() -> None:
+    a, b = (
+        measured({"seconds": [value] * 12, "m": [0.0] * 12}, name) for name, value in (("a", 1.0), ("b", 9.0))
+    )
+    found = gate(a, b, measures=["seconds"], max_regression=0.2)
+    assert not found.passed
+    assert not any("nothing decides" in note for note in found.notes)

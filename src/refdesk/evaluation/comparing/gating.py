@@ -79,10 +79,15 @@ def gate(
         failed=failed,
         failed_before=before,
         reasons=tuple(reasons),
-        notes=(*notes, *notes_on(rows, names, left_out, first.runs, max_regression)),
+        notes=(*_notes(first, second), *notes, *notes_on(rows, names, left_out, first.runs, max_regression)),
         alpha=alpha,
         seed=seed,
     )
+
+
+def _notes(first: Group, second: Group) -> Iterator[str]:
+    if first.runs == second.runs:
+        yield "Baseline and candidate are the same run."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +149,7 @@ def _watched(
     """Return what is watched; failures are counted apart, and costs only where they are named."""
     found = headline(a, b, cases, measures)
     named = [name for name in dict.fromkeys(measures or ()) if not is_quality(name)]
-    return (*(name for name in found.measures if name != FAILED), *named), found.notes
+    return (*(name for name in found.measures if name != FAILED), *named), () if named else found.notes
 
 
 def _check(max_regression: float, max_failed: int, alpha: float) -> None:

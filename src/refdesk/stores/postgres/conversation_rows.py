@@ -14,6 +14,7 @@ from refdesk.conversations import (
 from refdesk.conversations.kept import title_of
 from refdesk.conversations.limits import no_message
 from refdesk.conversations.records import (
+    EVER,
     cited,
     columns,
     dump,
@@ -27,8 +28,6 @@ from refdesk.conversations.records import (
 )
 from refdesk.stores.postgres.connecting import Connection, one, rows
 
-EVER = -(2**62)
-"""Before every time."""
 OF: LiteralString = "(%(user)s::text IS NULL OR user_name = %(user)s) AND used_at >= %(since)s"
 
 

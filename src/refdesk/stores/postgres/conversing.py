@@ -15,7 +15,7 @@ from refdesk.conversations.limits import (
     now,
     oldest,
 )
-from refdesk.conversations.records import messages_of, ticks, time_of
+from refdesk.conversations.records import EVER, messages_of, ticks, time_of
 from refdesk.stores.postgres import conversation_rows as table
 from refdesk.stores.postgres.connecting import Connection, Database
 
@@ -86,7 +86,7 @@ class PostgresConversations:
 
     async def purge(self, *, user: str | None = None, before: datetime | None = None) -> Tally:
         check_purge(user, before)
-        at = -table.EVER if before is None else ticks(before)
+        at = -EVER if before is None else ticks(before)
         async with self._writing() as connection:
             return await table.purge(connection, user, at)
 
@@ -100,7 +100,7 @@ class PostgresConversations:
     @property
     def _since(self) -> int:
         since = oldest(self.days, self.clock)
-        return table.EVER if since is None else ticks(since)
+        return EVER if since is None else ticks(since)
 
     async def _page(self, user: str | None, offset: int, limit: int) -> tuple[Conversation, ...]:
         check_page(offset, limit)
