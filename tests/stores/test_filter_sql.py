@@ -66,7 +66,7 @@ ACLS = st.sampled_from([("public",), ("public",), ("staff",), ("board",), ("boar
 SCOPE = Scope(principals=("staff",))
 
 
-def documents_of(drawn: list[tuple[Metadata, str, str | None]]) -> list[Document]:
+def documents_of(drawn: Sequence[tuple[Metadata, str, str | None]]) -> list[Document]:
     return [
         Document(
             collection="c",

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.stores.postgres.written import database, written
-from tests.stores.test_filter_sql import FILTERS, METADATA, TEXTS
+from tests.stores.test_filter_sql import FILTERS, METADATA, TEXTS, documents_of
 
-from refdesk.documents import PUBLIC, Document, Metadata, Scope
+from refdesk.documents import Document, Metadata, Scope
 from refdesk.errors import InputError
 from refdesk.filters import And, Compare, Equals, Exists, Filter, In, Not, Or, matches
 from refdesk.filters.meaning import check, comparisons
@@ -28,21 +28,6 @@ LONG_TEXTS = st.sampled_from([LONG, LONG + "a", LONG + "b", "x" * 9000, "2025-01
 async def library(postgres: str) -> AsyncIterator[Database]:
     async with database(postgres) as opened:
         yield opened
-
-
-def documents_of(drawn: Sequence[tuple[Metadata, str, str | None]]) -> list[Document]:
-    return [
-        Document(
-            collection="c",
-            source_id=f"{number}",
-            title=title,
-            text="",
-            url=url,
-            metadata=metadata,
-            acl=(PUBLIC,),
-        )
-        for number, (metadata, title, url) in enumerate(drawn)
-    ]
 
 
 async def selected(
