@@ -117,10 +117,8 @@ async def test_writes_clean_up_now_and_then(postgres: str) -> None:
         assert await (await store.reader(Scope())).count() == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("dimension", "expected"), [(16, "vector_ip_ops"), (2100, "halfvec_ip_ops"), (4100, None)]
-)
-async def test_a_large_collection_gets_an_index(postgres: str, dimension: int, expected: str | None) -> None:
+@pytest.mark.parametrize(("dimension", "indexed"), [(16, True), (2100, True), (4100, False)])
+async def test_a_large_collection_gets_an_index(postgres: str, dimension: int, indexed: bool) -> None:
     wide = [_widened(number, dimension) for number in range(6)]
     async with aclosing(await open_postgres(postgres, indexed_from=6)) as store:
         await store.create(COLLECTION)
@@ -130,8 +128,7 @@ async def test_a_large_collection_gets_an_index(postgres: str, dimension: int, e
         await store.write(COLLECTION, wide[5:], fingerprint="wide", dimension=dimension)
         await store.optimise()
         await store.optimise()
-        made = _index(postgres)
-        assert (made is None) if expected is None else (expected in (made or ""))
+        assert ("halfvec_ip_ops" in (_index(postgres) or "")) is indexed
         hits = await (await store.reader(Scope())).vector_search(wide[3].vectors[0], top_k=2)
         assert hits[0].source_id == "s3"
         assert hits[0].vector_score == pytest.approx(1.0, abs=1e-6)

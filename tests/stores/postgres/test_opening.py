@@ -121,6 +121,24 @@ async def test_a_library_of_the_first_format_is_opened_and_written(postgres: str
         assert await (await store.reader(Scope(("old",)))).count() == (1, 1)
 
 
+async def test_indexes_in_full_precision_go_and_are_made_in_half(postgres: str) -> None:
+    address = read_address(postgres)
+    async with aclosing(await open_postgres(postgres, indexed_from=2)) as store:
+        await put(store, sample("a", "words"), sample("b", "words"))
+    by_vector = "SELECT indexdef FROM pg_indexes WHERE indexname = 'chunks_1_by_vector'"
+    async with connected(address) as connection:
+        await connection.execute(
+            "CREATE INDEX chunks_1_by_vector ON refdesk.chunks_1 USING hnsw (vector vector_ip_ops)"
+        )
+        await connection.execute("UPDATE refdesk.meta SET value = '2' WHERE key = 'version'")
+    async with aclosing(await open_postgres(postgres, indexed_from=2)) as store:
+        async with connected(address) as connection:
+            assert await one(connection, by_vector) is None
+        await store.optimise()
+        async with connected(address) as connection:
+            assert "halfvec_ip_ops" in (await one(connection, by_vector) or ("",))[0]
+
+
 async def test_a_migration_that_fails_changes_nothing(postgres: str) -> None:
     address = read_address(postgres)
     async with connected(address) as connection:

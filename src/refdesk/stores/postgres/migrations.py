@@ -51,6 +51,7 @@ class Step:
 STEPS: tuple[Step, ...] = (
     Step(schema.VERSION, schema.FIRST),
     Step(conversation_schema.VERSION, conversation_schema.TABLES),
+    Step(schema.HALVES, schema.FULL_INDEXES_GO),
 )
 
 
@@ -158,6 +159,7 @@ async def _raise(connection: Connection, address: Address, steps: Sequence[Step]
         if step.version > version:
             await connection.execute(_filled(step.statements, address, extension))
             version = step.version
+    await connection.execute(_filled(schema.FUNCTIONS, address, extension))
     table = sql.Identifier(address.schema, "meta")
     statement = sql.SQL("UPDATE {} SET value = %s WHERE key = 'version'").format(table)
     await connection.execute(statement, (str(version),))

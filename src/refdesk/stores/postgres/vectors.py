@@ -14,14 +14,12 @@ from refdesk.stores.postgres.filter_sql import Sql
 from refdesk.stores.postgres.selecting import FEW, Selection, selected
 from refdesk.stores.postgres.view import Part, View, live
 
-WIDEST_VECTOR, WIDEST_HALF = 2_000, 4_000
-"""Dimensions that an index of pgvector takes, in full and in half precision."""
 EF_SEARCH = 200
 """How many candidates the index keeps in mind: more find more of the nearest and take longer."""
 MOST_INDEXED = 500
 """Hits up to which the index is asked."""
-RESCORED = 4
-"""Candidates per hit where the index holds vectors in half precision."""
+RESCORED = 2
+"""Candidates per hit: the index holds vectors in half precision, which puts near ones out of order."""
 TIES = 1_000
 """Hits beyond those asked for that are read from the index at most to put equal scores in order."""
 
@@ -88,13 +86,12 @@ def indexed(selection: Selection, query: NDArray[np.float32], top_k: int) -> Sta
     """Return the search over the index, which goes on until enough chunks match or it gives up."""
     part = selection.part
     there, among = live(part), selection.probed("c.document")
-    half = part.dimension > WIDEST_VECTOR
-    near = "(c.vector::halfvec({n})) <#> %s::vector::halfvec({n})" if half else "c.vector <#> %s"
     inner = (
         "SELECT c.id, c.document, c.position, c.vector <#> %s AS distance FROM {chunks} AS c"
-        f" WHERE {there.text} AND {among.text} ORDER BY {near} FETCH FIRST %s ROWS WITH TIES"
+        f" WHERE {there.text} AND {among.text}"
+        " ORDER BY (c.vector::halfvec({n})) <#> %s::vector::halfvec({n}) FETCH FIRST %s ROWS WITH TIES"
     )
-    wanted = RESCORED * top_k if half else top_k
+    wanted = RESCORED * top_k
     text = f"SELECT * FROM ({inner}) AS reached LIMIT %s"
     parameters = (query, *there.parameters, *among.parameters, query, wanted, wanted + TIES)
     settings = SETTINGS.format(ef=min(1_000, max(EF_SEARCH, 2 * wanted)))
