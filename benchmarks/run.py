@@ -5,7 +5,10 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SCRIPTS = ("importing", "embedding", "store", "postgres", "asking", "grounding", "overhead", "concurrency")
+SCRIPTS = (
+    *("importing", "embedding", "editing", "store", "postgres", "permissions", "asking", "grounding"),
+    *("overhead", "concurrency"),
+)
 
 
 def main(names: list[str]) -> int:

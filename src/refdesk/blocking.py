@@ -86,6 +86,7 @@ class BlockingDesk:
     purge_collection = _blocking(Desk.purge_collection)
     wipe = _blocking(Desk.wipe)
     failures = _blocking(Desk.failures)
+    vector_sets = _blocking(Desk.vector_sets)
 
     @property
     def conversations(self) -> BlockingConversations:

@@ -89,6 +89,13 @@ def test_ctrl_c_says_how_to_go_on(run: Run, place: Path, command: Command, other
     assert out == ""
     assert "run the same command again to go on" in err
     assert run("search", "leave", "--mode", "vector").exit_code == 0
+    (collection,) = json.loads(run("stats", "--everything", "--json").stdout)["collections"]
+    searched, made = collection["vectors"]
+    assert (searched["current"], searched["strategies"]) == (True, {"titled:1": MANY})
+    assert made["strategies"]["titled:1"] + made["missing"] == MANY
+    shown = run("stats", "--everything").stdout
+    assert f"being made, {made['missing']} documents missing" in shown
+    assert "vectors" not in json.loads(run("stats", "--json").stdout)["collections"][0]
     record = json.loads(run("reembed", "--json", env=other).stdout)
     assert record["documents"] == MANY
     assert record["counts"]["unchanged"] > 0

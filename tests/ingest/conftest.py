@@ -9,8 +9,8 @@ import pytest
 from refdesk.chunking import Chunker
 from refdesk.events import IngestEvent
 from refdesk.ingest import Ingestion, Recipe, Summary
-from refdesk.ingest.batch import Writer
 from refdesk.ingest.permitting import Permission
+from refdesk.ingest.writing import Writer
 from refdesk.parsing.pool import ParserPool
 from refdesk.sources import Source
 from refdesk.sources.files import Files

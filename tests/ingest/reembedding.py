@@ -12,7 +12,7 @@ import anyio
 from refdesk.chunking import Chunker
 from refdesk.events import IngestEvent, SourceFinished
 from refdesk.ingest import Recipe, Reembedding
-from refdesk.ingest.batch import Writer
+from refdesk.ingest.writing import Writer
 from refdesk.stores.lance import open_lance
 from refdesk.testing import HashingEmbedder
 

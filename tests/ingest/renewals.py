@@ -11,7 +11,8 @@ from refdesk.embedding import Vectors
 from refdesk.errors import RemoteError
 from refdesk.events import IngestEvent
 from refdesk.ingest import Recipe, Reembedding, Summary
-from refdesk.ingest.batch import DOCUMENTS, Writer
+from refdesk.ingest.batch import DOCUMENTS
+from refdesk.ingest.writing import Writer
 from refdesk.sources import Source
 from refdesk.sources.text import Text
 from refdesk.stores import Reader, Store

@@ -12,6 +12,7 @@ import pytest
 from tests.ingest import reembedding
 from tests.ingest.conftest import Bench
 from tests.ingest.renewals import (
+    LONG,
     MANY,
     Breaking,
     Renewal,
@@ -211,13 +212,14 @@ async def test_going_back_gives_up_what_was_begun(bench: Bench, renewal: Renewal
 
 async def test_ingesting_with_the_new_recipe_gives_up_what_was_begun(bench: Bench, tmp_path: Path) -> None:
     """In the same space, documents may come to the recipe one by one."""
-    await bench.ingest(*many_texts())
+    texts = [Text(f"Number {number} says: {LONG[:200]}", source_id=str(number)) for number in range(MANY)]
+    await bench.ingest(*texts)
     smaller = Renewal(bench, Breaking(2, dimension=bench.embedder.fingerprint.dimension), chunk_size=16)
     with pytest.raises(RemoteError):
         await smaller.reembed()
     assert len(list((tmp_path / "library" / "chunks").iterdir())) == 2
     smaller.embedder = bench.embedder
-    await smaller.ingest(*many_texts())
+    await smaller.ingest(*texts)
     assert (await smaller.reembed()).embedded == 0
     await (await open_lance(tmp_path / "library")).optimise(retention=timedelta(0))
     assert len(list((tmp_path / "library" / "chunks").iterdir())) == 1

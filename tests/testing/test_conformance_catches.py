@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.testing.broken import accounting, filtering, permissions, reading, remaking, shared, writing
+from tests.testing.broken import (
+    accounting,
+    embedded,
+    filtering,
+    permissions,
+    reading,
+    remaking,
+    shared,
+    writing,
+)
 from tests.testing.broken.wrapping import BROKEN, Break, BrokenStore
 
 from refdesk.errors import RefdeskError
@@ -14,7 +23,7 @@ from refdesk.testing.stores import CHECKS, SHARED_CHECKS, Check, SharedCheck
 
 pytestmark = pytest.mark.anyio
 
-MODULES = (accounting, filtering, permissions, reading, remaking, writing)
+MODULES = (accounting, embedded, filtering, permissions, reading, remaking, writing)
 """They note their stores in `BROKEN` when they are imported."""
 
 

@@ -41,6 +41,11 @@ def strategy_of(metadata: Metadata) -> Strategy:
     return next((known for known in STRATEGIES if known == named), "titled")
 
 
+def versioned(strategy: Strategy) -> str:
+    """Return the name of a strategy with its version."""
+    return f"{strategy}:{STRATEGIES[strategy].version}"
+
+
 def with_strategy(metadata: Metadata, strategy: Strategy) -> Metadata:
     """Return metadata that says the strategy."""
     rest = {key: value for key, value in metadata.items() if key != STRATEGY_KEY}

@@ -31,6 +31,8 @@ async def stats(session: Session, everything: Everything = False) -> None:
         session.print_json(record)
         return
     table(session.out, HEADINGS, [_row(one) for one in record["collections"]])
+    if everything:
+        _show_vectors(session, record["collections"])
     if session.verbose:
         _show_not_read(session, record["collections"])
     say(session.out, f"{megabytes(record['bytes'])} in {record['library']}")
@@ -39,6 +41,24 @@ async def stats(session: Session, everything: Everything = False) -> None:
 def _row(one: Mapping[str, Any]) -> tuple[object, ...]:
     missed = len(one["failed"]), len(one["skipped"])
     return (one["name"], one["documents"], one["chunks"], *missed, one["languages"], one["fingerprint"])
+
+
+def _show_vectors(session: Session, collections: Sequence[Mapping[str, Any]]) -> None:
+    rows = [
+        (one["name"], each["fingerprint"], strategy or "not noted", vectors, _state(each))
+        for one in collections
+        for each in one["vectors"]
+        for strategy, vectors in (each["strategies"] or {"": 0}).items()
+    ]
+    if rows:
+        say(session.out)
+        table(session.out, ("collection", "embedding", "strategy", "vectors", "state"), rows)
+        say(session.out)
+
+
+def _state(made: Mapping[str, Any]) -> str:
+    """Return whether vectors are searched, or how far they are made."""
+    return "searched" if made["current"] else f"being made, {made['missing']:,} documents missing"
 
 
 def _show_not_read(session: Session, collections: Sequence[Mapping[str, Any]]) -> None:
@@ -57,6 +77,9 @@ def _show_not_read(session: Session, collections: Sequence[Mapping[str, Any]]) -
 async def _record(desk: "Desk", *, everything: bool) -> dict[str, Any]:
     found = await desk.collections(upkeep=everything)
     collections = [{**plain(one), **await _not_read(desk, one.name)} for one in found]
+    if everything:
+        for record in collections:
+            record["vectors"] = plain(await desk.vector_sets(record["name"]))
     size = await (await desk.services.store()).size()
     return {"library": shown(desk.settings.library), "bytes": size, "collections": collections}
 

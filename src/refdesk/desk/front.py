@@ -29,7 +29,7 @@ from refdesk.settings import Settings
 from refdesk.sources import Source
 from refdesk.sources.files import Files
 from refdesk.sources.text import MediaType, Text
-from refdesk.stores import Failure
+from refdesk.stores import Failure, VectorSet
 
 Path = str | PathLike[str]
 
@@ -213,6 +213,13 @@ class Desk(Questions):
     async def failures(self, collection: str | None = None) -> Mapping[str, Failure]:
         """Return the sources that failed when they were last ingested, with reasons."""
         return await (await self.services.store()).failures(collection or self.settings.collection)
+
+    async def vector_sets(self, collection: str | None = None) -> tuple[VectorSet, ...]:
+        """Count the vectors of a collection by space and strategy, whoever may read them.
+
+        One that is being embedded anew has two sets, and the second says how many documents it lacks.
+        """
+        return await (await self.services.store()).vector_sets(collection or self.settings.collection)
 
     async def aclose(self) -> None:
         await self.services.aclose()

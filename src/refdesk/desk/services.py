@@ -25,11 +25,11 @@ from refdesk.grounding import Grounder
 from refdesk.grounding.calibration import levelled, read_levels
 from refdesk.grounding.named import LOCAL, grounder_for, part_of
 from refdesk.ingest import Ingestion, Recipe, Reembedding, Summary
-from refdesk.ingest.batch import Writer
 from refdesk.ingest.permitting import Permission
 from refdesk.ingest.probing import check_model
 from refdesk.ingest.rehearsal import Rehearsal
 from refdesk.ingest.target import BatchWriter, Target
+from refdesk.ingest.writing import Writer
 from refdesk.llm import LLM
 from refdesk.parsing import ParseLimits
 from refdesk.parsing.pool import ParserPool
@@ -211,7 +211,11 @@ class Services:
     ) -> tuple[Target, BatchWriter]:
         """Return what an ingestion reads its ledger from, and what takes its batches."""
         if options.dry_run:
-            rehearsal = Rehearsal(await self._store_or_none())
+            rehearsal = Rehearsal(
+                await self._store_or_none(),
+                fingerprint=str(embedder.fingerprint),
+                late=self._token_vectors(embedder),
+            )
             return rehearsal, rehearsal
         store = await self.writable_store()
         await store.create(collection)

@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 
 from refdesk.analysis import ANALYSER_VERSION, analyse, detect_language
 from refdesk.chunking import CHUNKER_VERSION, Chunker, embedded_text, lead
-from refdesk.chunking.strategies import later_versions, leading_parts, with_strategy
+from refdesk.chunking.strategies import (
+    later_versions,
+    leading_parts,
+    strategy_of,
+    versioned,
+    with_strategy,
+)
 from refdesk.documents import Chunk, Document, Metadata
 from refdesk.errors import ParseError
 from refdesk.filters import DOCUMENT_FIELDS
@@ -31,6 +37,8 @@ class Prepared:
     tokens: tuple[str, ...]
     texts: tuple[str, ...]
     """Per chunk, what is embedded."""
+    strategy: str
+    """Name and version of the strategy that made these texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +103,8 @@ class Recipe:
         leading = lead(document.title, document.metadata)
         texts = tuple(embedded_text(leading, chunk, count, limit) for chunk in chunks)
         tokens = tuple(" ".join(analyse(text, document.language)) for text in texts)
-        return Prepared(document=document, chunks=chunks, tokens=tokens, texts=texts)
+        strategy = versioned(strategy_of(document.metadata))
+        return Prepared(document=document, chunks=chunks, tokens=tokens, texts=texts, strategy=strategy)
 
 
 def _content(item: SourceItem) -> str:

@@ -13,9 +13,10 @@ import anyio.to_thread
 from refdesk.documents import Scope, document_id
 from refdesk.errors import NotFound, StoreError
 from refdesk.events import IngestEvent, IngestStarted, Outcome, SourceFinished
-from refdesk.ingest.batch import Batch, Writer
+from refdesk.ingest.batch import Batch
 from refdesk.ingest.prepare import Prepared, Recipe
 from refdesk.ingest.summary import Summary
+from refdesk.ingest.writing import Writer
 from refdesk.stores import Entry, Reader, Remake, Store
 
 ROUNDS = 10
@@ -101,7 +102,7 @@ class Reembedding:
         return await anyio.to_thread.run_sync(self.recipe.prepare, self.recipe.remade(document))
 
     async def _write(self, remake: Remake, batch: Batch) -> None:
-        await remake.write(await self.writer.embed(batch))
+        await remake.write(await self.writer.embed(self.collection, batch.prepared))
         for one in batch.prepared:
             self.made.add(one.document.source_id)
             self.on_event(SourceFinished(one.document.source_id, "updated", len(one.chunks)))

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from refdesk.documents import Collection, Scope
 from refdesk.errors import NotFound
 from refdesk.ingest.batch import Batch
-from refdesk.ingest.prepare import stored_entry
+from refdesk.ingest.prepare import Prepared, stored_entry
+from refdesk.ingest.writing import apart
 from refdesk.stores import Entry, Failure, Store
 
 
@@ -21,6 +22,10 @@ class Rehearsal:
     loaded: bool = False
     embedded: int = 0
     """Texts that would be embedded."""
+    fingerprint: str = ""
+    """The space that it would be in; without it, every text would be embedded."""
+    late: bool = False
+    """Whether vectors of tokens would be kept."""
 
     async def collection(self, name: str) -> Collection:
         try:
@@ -35,8 +40,14 @@ class Rehearsal:
         return self.ledger
 
     async def write(self, collection: str, batch: Batch) -> None:
-        self.embedded += len(batch.texts)
+        self.embedded += await self._new(collection, batch.prepared)
         self.ledger.update({one.document.source_id: stored_entry(one) for one in batch.prepared})
+
+    async def _new(self, collection: str, prepared: Sequence[Prepared]) -> int:
+        if self.store is None:
+            return len({text for one in prepared for text in one.texts})
+        _, new = await apart(self.store, collection, prepared, fingerprint=self.fingerprint, late=self.late)
+        return len(new)
 
     async def update(self, collection: str, entries: Sequence[Entry]) -> None:
         self.ledger.update({entry.source_id: entry for entry in entries})

@@ -44,6 +44,31 @@ class StoredDocument:
     """Shape (chunks, dimension)."""
     token_vectors: tuple[NDArray[np.int8], ...] = ()
     """Per chunk, shape (tokens, dimension), quantised by `refdesk.embedding.tokens`; empty where not kept."""
+    strategy: str = ""
+    """Name and version of the strategy that says what is embedded of a chunk, such as `titled:1`."""
+    digests: tuple[bytes, ...] = ()
+    """Per chunk, `DIGEST_BYTES` that tell the text that was embedded; empty where not kept."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """What an embedder made of a text."""
+
+    vector: NDArray[np.float32]
+    token_vectors: NDArray[np.int8] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSet:
+    """The vectors of a collection in one space, counted in the store."""
+
+    fingerprint: str
+    current: bool
+    """Whether it is searched; else it is a remake that has not been switched to."""
+    strategies: Mapping[str, int]
+    """Vectors by the strategy that they were made by; an empty name where that was not noted."""
+    missing: int = 0
+    """Documents of which it has no vectors yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +91,9 @@ class Failure:
     source_id: str
     reason: str
     message: str
+
+
+DIGEST_BYTES = 16
 
 
 class Reader(Protocol):
@@ -186,6 +214,20 @@ class Store(Protocol):
         `recipe` names how the chunks are made. One remake of a collection is kept: one that was begun with
         another space or recipe is given up.
         """
+        ...
+
+    async def embedded(
+        self, collection: str, source_ids: Sequence[str], *, fingerprint: str
+    ) -> Mapping[bytes, Embedded]:
+        """Return what was made of the texts of these sources' chunks, by the digests of the texts.
+
+        Nothing of sources that are not stored, of chunks without digests, or where the collection is in
+        another space than `fingerprint` says.
+        """
+        ...
+
+    async def vector_sets(self, collection: str) -> tuple[VectorSet, ...]:
+        """Count the vectors of a collection, whoever may read them: the set that is searched comes first."""
         ...
 
     async def update(self, collection: str, entries: Sequence[Entry]) -> None:

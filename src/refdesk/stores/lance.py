@@ -10,16 +10,19 @@ from anyio import to_thread
 from refdesk.documents import Collection, DeleteReceipt, Scope
 from refdesk.errors import InputError, StoreError
 from refdesk.stores import (
+    Embedded,
     Entry,
     Failure,
     Reader,
     Remake,
     StoredDocument,
+    VectorSet,
     control,
     ledger,
     lock,
     remaking,
     shelves,
+    vectors,
     writer,
 )
 from refdesk.stores.indexes import Limits
@@ -135,6 +138,16 @@ class LanceStore:
             lambda: remaking.begin(self.folder, collection, fingerprint, dimension, recipe)
         )
         return LanceRemake(self, collection, key)
+
+    async def embedded(
+        self, collection: str, source_ids: Sequence[str], *, fingerprint: str
+    ) -> Mapping[bytes, Embedded]:
+        return await to_thread.run_sync(
+            vectors.embedded, self.folder, self._chunks, collection, source_ids, fingerprint
+        )
+
+    async def vector_sets(self, collection: str) -> tuple[VectorSet, ...]:
+        return await to_thread.run_sync(vectors.counted, self.folder, self._chunks, collection)
 
     async def update(self, collection: str, entries: Sequence[Entry]) -> None:
         await self._write(lambda: writer.update(self.folder, collection, entries))

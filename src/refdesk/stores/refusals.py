@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from refdesk.documents import Collection, Document
 from refdesk.errors import EmbeddingMismatch, InputError, NotFound, StoreError
-from refdesk.stores import StoredDocument, metadata
+from refdesk.stores import DIGEST_BYTES, StoredDocument, metadata
 from refdesk.stores.control import NEARBY
 from refdesk.stores.shelves import Shelf
 
@@ -98,11 +98,17 @@ def malformed(stored: StoredDocument, collection: str, dimension: int) -> None:
             f"{what} {len(chunks)} chunks with {len(stored.tokens)} token strings and"
             f" {len(stored.token_vectors)} arrays of token vectors."
         )
+    if len(stored.digests) not in (0, len(chunks)) or any(len(one) != DIGEST_BYTES for one in stored.digests):
+        raise InputError(
+            f"{what} {len(chunks)} chunks with {len(stored.digests)} digests; one of {DIGEST_BYTES} bytes for"
+            " each chunk, or none, are allowed."
+        )
     if stored.vectors.shape != (len(chunks), dimension) and (chunks or stored.vectors.size):
         raise InputError(
             f"{what} vectors of shape {stored.vectors.shape}, {(len(chunks), dimension)} is expected."
         )
     _lengths(what, stored.vectors)
+    _text(what, "strategy", stored.strategy)
     for position, chunk in enumerate(chunks):
         if (chunk.document_id, chunk.position) != (document.document_id, position):
             raise InputError(

@@ -7,9 +7,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from refdesk.documents import Chunk
-from refdesk.stores import StoredDocument
+from refdesk.stores import DIGEST_BYTES, StoredDocument
 
 CHUNK_COLUMNS = ["chunk_id", "doc_key", "position", "start", "end", "page", "text", "heading_path"]
+
+
+MADE_OF = (pa.field("strategy", pa.string()), pa.field("digest", pa.binary(DIGEST_BYTES)))
+"""Columns that tables of older libraries get with their next write."""
 
 
 def schema(dimension: int) -> pa.Schema:
@@ -29,6 +33,7 @@ def schema(dimension: int) -> pa.Schema:
             pa.field("vector", pa.list_(pa.float32(), dimension), nullable=False),
             pa.field("token_vectors", pa.binary()),
             pa.field("token_count", pa.int32()),
+            *MADE_OF,
         ]
     )
 
@@ -60,6 +65,8 @@ def _rows(stored: StoredDocument, key: int, generation: int) -> Iterator[dict[st
             "tokens": tokens,
             "token_vectors": None if vectors is None else vectors.astype(np.int8, copy=False).tobytes(),
             "token_count": None if vectors is None else len(vectors),
+            "strategy": stored.strategy or None,
+            "digest": stored.digests[number] if stored.digests else None,
         }
 
 

@@ -49,6 +49,12 @@ def successor(connection: sqlite3.Connection, of: Shelf, key: int) -> Shelf:
     return Shelf(*found)
 
 
+def of(connection: sqlite3.Connection, shelf: Shelf) -> Shelf | None:
+    """Return the successor of a collection, None where there is none."""
+    found = connection.execute("SELECT key FROM collections WHERE successor_of = ?", (shelf.key,)).fetchone()
+    return successor(connection, shelf, found[0]) if found else None
+
+
 def missing(connection: sqlite3.Connection, of: Shelf) -> tuple[str, ...]:
     """Return the sources of a collection that its successor lacks."""
     rows = connection.execute(

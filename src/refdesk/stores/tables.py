@@ -54,10 +54,12 @@ class Tables:
             return open_table(path)
 
     def append(self, folder: str, rows: pa.Table) -> Table:
-        """Add rows, making the table where there is none."""
+        """Add rows, making the table where there is none, and columns that an older one lacks."""
         path = self.root / folder
         with translated(f"write chunks in {str(path)!r}"):
             fresh = not path.exists()
+            if not fresh:
+                _widen(open_table(path), rows.schema)
             table = write_table(rows, path, mode="create" if fresh else "append")
             if fresh:
                 index_tokens(table)
@@ -66,6 +68,12 @@ class Tables:
     def drop(self, folder: str) -> None:
         """Remove a table with all its versions."""
         shutil.rmtree(self.root / folder, ignore_errors=True)
+
+
+def _widen(table: Table, schema: pa.Schema) -> None:
+    lacking = [field for field in schema if field.name not in table.schema.names]
+    if lacking:
+        table.add_columns(lacking)
 
 
 def _latest(path: Path, published: int) -> int:

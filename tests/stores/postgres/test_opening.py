@@ -121,6 +121,19 @@ async def test_a_library_of_the_first_format_is_opened_and_written(postgres: str
         assert await (await store.reader(Scope(("old",)))).count() == (1, 1)
 
 
+async def test_a_library_of_the_second_format_keeps_its_chunks(postgres: str) -> None:
+    address = read_address(postgres)
+    async with aclosing(await open_postgres(postgres)) as store:
+        await put(store, sample("a", "words"))
+    async with connected(address) as connection:
+        await connection.execute("ALTER TABLE refdesk.chunks_1 DROP strategy, DROP digest")
+        await connection.execute("UPDATE refdesk.meta SET value = '2' WHERE key = 'version'")
+    async with aclosing(await open_postgres(postgres)) as store:
+        await put(store, sample("b", "more words"))
+        assert (await store.vector_sets(COLLECTION))[0].strategies == {"": 2}
+        assert await (await store.reader(Scope())).count() == (2, 2)
+
+
 async def test_indexes_in_full_precision_go_and_are_made_in_half(postgres: str) -> None:
     address = read_address(postgres)
     async with aclosing(await open_postgres(postgres, indexed_from=2)) as store:
@@ -130,6 +143,7 @@ async def test_indexes_in_full_precision_go_and_are_made_in_half(postgres: str) 
         await connection.execute(
             "CREATE INDEX chunks_1_by_vector ON refdesk.chunks_1 USING hnsw (vector vector_ip_ops)"
         )
+        await connection.execute("ALTER TABLE refdesk.chunks_1 DROP strategy, DROP digest")
         await connection.execute("UPDATE refdesk.meta SET value = '2' WHERE key = 'version'")
     async with aclosing(await open_postgres(postgres, indexed_from=2)) as store:
         async with connected(address) as connection:

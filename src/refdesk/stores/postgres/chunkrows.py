@@ -23,6 +23,7 @@ CHUNKS = (
         ("heading_path", "text[]"),
     ),
     *(("length", "int4"), ("vector", "vector"), ("token_vectors", "bytea"), ("token_vector_count", "int4")),
+    *(("strategy", "text"), ("digest", "bytea")),
 )
 POSTINGS = (("term", "text"), ("block", "int4"), ("ids", "int4[]"), ("tfs", "int4[]"), ("lengths", "int4[]"))
 
@@ -73,6 +74,8 @@ def _chunks(
                 stored.vectors[number].astype(np.float32, copy=False),
                 None if late is None else late.astype(np.int8, copy=False).tobytes(),
                 None if late is None else len(late),
+                escaped(stored.strategy) or None,
+                stored.digests[number] if stored.digests else None,
             ),
             tokens,
         )

@@ -93,13 +93,13 @@ async def token_vectors(
     columns = "c.token_vectors, c.token_vector_count"
     found = await _named(connection, view, chunk_ids, columns)
     return {
-        chunk_id: _matrix(data, count, part.dimension)
+        chunk_id: matrix(data, count, part.dimension)
         for part, chunk_id, data, count in found
         if data is not None
     }
 
 
-def _matrix(data: bytes, count: int, dimension: int) -> NDArray[np.int8]:
+def matrix(data: bytes, count: int, dimension: int) -> NDArray[np.int8]:
     """Return token vectors, shape (tokens, dimension); `dimension` is for texts without tokens."""
     if not count:
         return np.zeros((0, dimension), np.int8)

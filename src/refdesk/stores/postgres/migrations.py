@@ -51,7 +51,7 @@ class Step:
 STEPS: tuple[Step, ...] = (
     Step(schema.VERSION, schema.FIRST),
     Step(conversation_schema.VERSION, conversation_schema.TABLES),
-    Step(schema.HALVES, schema.FULL_INDEXES_GO),
+    Step(schema.LATER, schema.CHANGES),
 )
 
 

@@ -68,10 +68,11 @@ async def missing(database: Database, collection: str, key: int) -> tuple[str, .
     """Return the sources that a successor lacks; see `Remake.missing`."""
     async with database.reading() as connection:
         place, _ = await _both(connection, collection, key)
-        return await _missing(connection, place)
+        return await uncovered(connection, place)
 
 
-async def _missing(connection: Connection, place: Place) -> tuple[str, ...]:
+async def uncovered(connection: Connection, place: Place) -> tuple[str, ...]:
+    """Return the sources of a collection that its successor lacks."""
     found = await rows(
         connection,
         "SELECT d.source_id FROM records AS r JOIN documents AS d ON d.key = r.document"
@@ -137,7 +138,7 @@ async def switch(database: Database, collection: str, key: int) -> bool:
     async with database.writing(collection) as connection:
         place, made = await _both(connection, collection, key)
         await _take_out_unnoted(connection, made)
-        if await _missing(connection, place):
+        if await uncovered(connection, place):
             return False
         await maintaining.tend(connection, made.key, made.dimension, database.indexed_from)
         await _succeed(connection, place, made)

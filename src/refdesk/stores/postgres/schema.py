@@ -160,7 +160,9 @@ BEGIN
     length             integer NOT NULL,
     vector             %I.vector(%s) NOT NULL,
     token_vectors      bytea,
-    token_vector_count integer
+    token_vector_count integer,
+    strategy           text COLLATE "C",
+    digest             bytea
   )', chunks, {vector_name}, dimension);
   EXECUTE format('ALTER TABLE %s ALTER COLUMN token_vectors SET STORAGE EXTERNAL', chunks);
   EXECUTE format('CREATE INDEX ON %s (document, position)', chunks);
@@ -219,8 +221,8 @@ REVOKE ALL ON FUNCTION {schema}.make_chunks, {schema}.tend_chunks, {schema}.drop
 """
 """Made, or made anew, after each change of the tables."""
 
-HALVES = 3
-FULL_INDEXES_GO = """
+LATER = 3
+CHANGES = """
 DO $body$
 DECLARE
   named text;
@@ -231,6 +233,11 @@ BEGIN
   LOOP
     EXECUTE format('DROP INDEX %I.%I', {schema_name}, named);
   END LOOP;
+  FOR named IN
+    SELECT tablename FROM pg_tables WHERE schemaname = {schema_name} AND tablename ~ '^chunks_[0-9]+$'
+  LOOP
+    EXECUTE format('ALTER TABLE %I.%I ADD strategy text COLLATE "C", ADD digest bytea', {schema_name}, named);
+  END LOOP;
 END $body$;
 """
-"""Indexes in full precision: the next `optimise` makes those in half."""
+"""Indexes in full precision go, and the next `optimise` makes those in half; chunks say what was embedded."""

@@ -6,9 +6,10 @@ from datetime import timedelta
 
 from refdesk.documents import Collection, DeleteReceipt, Scope
 from refdesk.errors import InputError, StoreError
-from refdesk.stores import Entry, Failure, Reader, Remake, StoredDocument
+from refdesk.stores import Embedded, Entry, Failure, Reader, Remake, StoredDocument, VectorSet
 from refdesk.stores.postgres import (
     catalogue,
+    embedded,
     ledger,
     maintaining,
     migrations,
@@ -106,6 +107,17 @@ class PostgresStore:
     async def remake(self, collection: str, *, fingerprint: str, dimension: int, recipe: str) -> Remake:
         key = await remaking.begin(self._writable, collection, fingerprint, dimension, recipe)
         return PostgresRemake(self._database, collection, key)
+
+    async def embedded(
+        self, collection: str, source_ids: Sequence[str], *, fingerprint: str
+    ) -> Mapping[bytes, Embedded]:
+        async with self._reading() as connection:
+            place = await catalogue.place(connection, collection)
+            return await embedded.embedded(connection, place, source_ids, fingerprint)
+
+    async def vector_sets(self, collection: str) -> tuple[VectorSet, ...]:
+        async with self._reading() as connection:
+            return await embedded.counted(connection, await catalogue.place(connection, collection))
 
     async def update(self, collection: str, entries: Sequence[Entry]) -> None:
         await writing.update(self._writable, collection, entries)

@@ -12,6 +12,7 @@ A check returns when the store keeps the promise and raises `AssertionError` whe
 """
 
 from refdesk.testing.stores import (
+    embedded,
     extremes,
     filtering,
     keywords,
@@ -44,6 +45,7 @@ CHECKS: tuple[Check, ...] = (
     *keywords.CHECKS,
     *filtering.CHECKS,
     *remaking.CHECKS,
+    *embedded.CHECKS,
     *meanwhile.CHECKS,
     *scripts.CHECKS,
     *extremes.CHECKS,
