@@ -120,10 +120,59 @@ def test_questions_about_a_collection_that_is_there(run: Run, questions: tuple[P
     assert "No limits are known for this reranker; `refdesk eval calibrate` measures them." in result.stderr
 
 
+def own_questions() -> list[dict[str, object]]:
+    """Return the questions of the data set in the form of a question file, and a few off topic."""
+    names = [f"{metal} of {town}" for metal in SIZES for town in PLACES]
+    asked: list[dict[str, object]] = [
+        {"id": f"o{n}", "question": f"{name} store", "expected": {"document": f"d{n}"}}
+        for n, name in enumerate(names)
+    ]
+    off = ({"id": f"off{n}", "question": f"Who sang in {1960 + n}?", "off_topic": True} for n in range(9))
+    return [*asked, *off]
+
+
+def test_questions_of_ones_own_about_a_collection_that_is_there(
+    run: Run, questions: tuple[Path, Path]
+) -> None:
+    assert run("eval", "zones", "--data", "metals", "--limit", "1", env=RERANKED).exit_code == 0
+    rows = [*own_questions(), {"id": "gone", "question": "Where is tin?", "expected": "d-gone"}]
+    Path("own.yaml").write_text(json.dumps(rows), "utf-8")
+    args = ("--data", "own.yaml", "-c", "eval-metals")
+    fitted = run("eval", "calibrate", *args, "--max-refused", "0.05", env=RERANKED)
+    assert fitted.exit_code == 0, fitted.output
+    assert "Fitted on 25 questions on topic and 5 off topic" in fitted.stdout
+    assert "own: 24 questions on topic, 4 off topic (own)\n" in fitted.stdout
+    told = "warning: 1 gold document is missing, and will not be found: d-gone."
+    assert fitted.stderr.splitlines()[0] == told
+    [limits] = yaml.safe_load(Path(".refdesk/calibration.yaml").read_text("utf-8"))["rerankers"].values()
+    assert limits["measured_on"] == "own: 25 questions on topic, 5 off topic (own)"
+    shown = run("eval", "zones", *args, "--off-topic", "off.txt", env=RERANKED)
+    assert shown.stdout.startswith("own: 49 questions on topic, 39 off topic (own, off.txt)\n"), shown.output
+    apart = run("eval", "zones", "--data", "metals", "--off-topic", "own.yaml", env=RERANKED)
+    assert apart.stdout.startswith("metals, test: 48 questions on topic, 58 off topic (own.yaml)\n")
+
+
+def test_an_excerpt_is_calibrated_apart_from_whole_hits(run: Run, questions: tuple[Path, Path]) -> None:
+    args = ("--data", "metals", "--off-topic", "off.txt", "--max-refused", "0.05", "--scores", "scores.jsonl")
+    short = ("--excerpt", "20", *args[:-1], "short.jsonl")
+    for given in (args, short):
+        assert run("eval", "calibrate", *given, env=RERANKED).exit_code == 0
+    known = yaml.safe_load(Path(".refdesk/calibration.yaml").read_text("utf-8"))["rerankers"]
+    whole, excerpt = known
+    assert excerpt == f"{whole}, 20 characters"
+    mixed = run("eval", "zones", *args[:4], *args[6:], "--excerpt", "20", env=RERANKED)
+    assert (mixed.exit_code, "excerpt" in mixed.stderr) == (1, True), mixed.output
+    forum = "version: 1\nsteps: [search, {rerank: {excerpt: 20}}, assess, answer, cite]"
+    Path("assess.yaml").write_text(forum, "utf-8")
+    asked = ("ask", "zinc of Oslo store", "--pipeline", "assess.yaml", "-c", "eval-metals", "--json")
+    answer = json.loads(run(*asked, env=RERANKED).stdout)
+    assert "calibrate" not in "".join(answer["warnings"])
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (("--data", "nowhere"), "no corpus.jsonl"),
+        (("--data", "nowhere"), "There is no data set 'nowhere'"),
         (("--data", "metals", "--split", "dev"), "Splits are test."),
         (("--data", "metals", "--off-topic", "nowhere.txt"), "Cannot read nowhere.txt"),
         (("--data", "metals", "--plot", "zones.bmp"), ".png, .svg, .pdf"),

@@ -1,6 +1,7 @@
 """`refdesk eval compare`, `gate` and `noise` on stored runs."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
@@ -21,7 +22,8 @@ from refdesk.evaluation.comparing.compare import compare
 from refdesk.evaluation.comparing.gating import MAX_REGRESSION, gate
 from refdesk.evaluation.comparing.noise import noise
 from refdesk.evaluation.comparing.statistics import ALPHA
-from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
+from refdesk.evaluation.datasets.cases import Gold, Need
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Channel, Run
 from refdesk.evaluation.runs.store import RunStore
 
 NAMES = ("pipeline.nDCG@10", "pipeline.Recall@5", "fused.nDCG@10", "answer.right", "seconds")
@@ -91,6 +93,21 @@ def test_compare_says_no_evidence_of_two_runs_of_one_configuration() -> None:
     assert "note: Both have the same configuration, so what differs is noise." in result.stderr
 
 
+def test_compare_shows_at_which_rank_a_quote_was_met() -> None:
+    need = Need(alternatives=(Gold(document="leave.md", quote="thirty\x1b[31m days"),))
+    for name, value, rank in (("far", 0.2, 5), ("near", 1.0, 1), ("gone", 0.0, None)):
+        found = Channel(name="pipeline", documents=("leave.md",), ranks=(rank,), seconds=0.1)
+        stored(
+            name, [case("q", {"pipeline.MRR@10": value}, needs=(need,), channels=(found,))], data_digest="d6"
+        )
+    moved = call("compare", "far", "near", "--measure", "pipeline.MRR@10").stdout.splitlines()
+    assert '  wanted  leave.md "thirty days": rank 5 -> 1' in moved
+    lost = call("compare", "near", "gone", "--measure", "pipeline.MRR@10").stdout.splitlines()
+    assert '  wanted  leave.md "thirty days": rank 1 -> not found' in lost
+    [change] = record("compare", "far", "near", "--measure", "pipeline.MRR@10")["changed"]
+    assert [(one["a"], one["b"]) for one in change["wanted"]] == [(5, 1)]
+
+
 def test_compare_as_json() -> None:
     found = record(
         "compare", "base", "worse", "--measure", "fused.nDCG@10", "--tag", "hard", "--changed", "1"
@@ -112,7 +129,7 @@ def test_groups_and_patterns() -> None:
 def test_gate_exits_with_1_on_evidence_alone() -> None:
     passed = call("gate", "--baseline", "base", "--candidate", "base-2")
     assert passed.exit_code == 0, passed.output
-    assert "Passed: no evidence of a regression beyond what is allowed." in passed.stdout
+    assert "Passed: what is watched is no worse than is allowed." in passed.stdout
     stopped = call("gate", "--baseline", "base")
     assert stopped.exit_code == 1
     assert "Not passed." in stopped.stdout
@@ -121,6 +138,65 @@ def test_gate_exits_with_1_on_evidence_alone() -> None:
     assert call("gate", "--baseline", "base", "--max-regression", "0.5").exit_code == 0
     found = record("gate", "--baseline", "base", "--candidate", "worse", code=1)
     assert (found["passed"], found["rows"][0]["finding"]) == (False, "regressed")
+
+
+def test_gate_says_where_a_pass_shows_nothing() -> None:
+    few = [case(f"q{n}", {"answer.right": 1.0}) for n in range(9)]
+    for name in ("few", "few-2"):
+        stored(name, few, data_digest="d3")
+    passed = call("gate", "--baseline", "few", "--candidate", "few-2")
+    assert passed.exit_code == 0, passed.output
+    assert "Passed for want of evidence: no regression is shown, and whether there is one" in passed.stdout
+    assert "note: answer.right: cannot tell. None of 9 cases moved, which shows nothing" in passed.stderr
+    strict = call("gate", "--baseline", "few", "--candidate", "few-2", "--strict")
+    assert strict.exit_code == 1
+    assert "error [unproven]: answer.right: cannot tell." in strict.stderr
+    assert call("gate", "--baseline", "base", "--candidate", "worse", "--strict").stderr.count("[regressed]")
+
+
+def test_gate_takes_no_run_of_a_sweep_and_says_what_it_took() -> None:
+    stored("s.base", outcomes(-0.2), sweep="s", started="2030-01-01T00:00:00+00:00")
+    stored("s.other", outcomes(-0.2), sweep="s", started="2030-01-01T00:00:01+00:00")
+    stored("good", outcomes(0, 3), started="2029-01-01T00:00:00+00:00")
+    passed = call("gate", "--baseline", "base")
+    assert passed.exit_code == 0, passed.output
+    assert passed.stderr.splitlines()[0] == (
+        "note: the candidate is 'good', the newest run on the same data (begun 2029-01-01T00:00:00+00:00; "
+        "2 runs of sweeps passed over)."
+    )
+    assert record("gate", "--baseline", "base")["candidate"] == ["good"]
+    named = call("gate", "--baseline", "base", "--candidate", "s.base")
+    assert (named.exit_code, "note: the candidate" in named.stderr) == (1, False)
+    stored("alone", outcomes(0), data_digest="d4")
+    stored("t.base", outcomes(0), data_digest="d4", sweep="t")
+    nothing = call("gate", "--baseline", "alone")
+    assert nothing.exit_code == 1
+    assert "No other run on the data of 'alone' is in 'runs'; 1 run of sweeps passed over." in nothing.stderr
+
+
+def test_every_row_says_its_unit() -> None:
+    def timed(name: str, seconds: float) -> None:
+        draw = np.random.default_rng(5).uniform(0.9, 1.1, 30)
+        cases = [
+            case(f"q{n}", {"answer.right": float(n % 2), "seconds": seconds * one, "cost": 0.002 * seconds})
+            for n, one in enumerate(draw.tolist())
+        ]
+        stored(name, cases, data_digest="d5")
+
+    timed("quick", 0.12)
+    timed("slow", 1.2)
+    watched = ("--measure", "seconds", "--measure", "cost", "--measure", "answer.right")
+    gated = call("gate", "--baseline", "quick", "--candidate", "slow", *watched, "--max-regression", "0.2")
+    assert gated.exit_code == 1
+    rows = {line.split()[0]: line for line in gated.stdout.splitlines() if line}
+    assert re.search(r"1[12]\d ms +1\.[12]\d s +-900\.0% \(-900\.0% to -900\.0%\)", rows["seconds"])
+    assert "20 % more" in rows["seconds"]
+    assert "$0.00024" in rows["cost"]
+    assert "0.2 worse" in rows["answer.right"]
+    assert "seconds: a case takes 900 % more (at least 900 %, allowed are 20 %)" in gated.stderr
+    compared = call("compare", "quick", "slow").stdout
+    assert re.search(r"seconds +30 +median +1[12]\d ms +1\.[12]\d s +× 10\.00 \(10\.00 to 10\.00\)", compared)
+    assert re.search(r"seconds +30 +1[12]\d ms +1\.[12]\d s", call("noise", "quick", "slow").stdout)
 
 
 def test_gate_on_failures() -> None:

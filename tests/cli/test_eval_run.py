@@ -316,3 +316,32 @@ def test_documents_that_were_cut_otherwise_are_told(call: Any, place: Path) -> N
     assert "8 of 8 documents in 'eval-metals' were cut or embedded with other settings" in " ".join(
         other.stderr.split()
     )
+
+
+def test_cases_are_shown_one_a_line(call: Any) -> None:
+    assert call(*RUN, "--sample", "3").exit_code == 0
+    shown = call("eval", "runs", "show", "first", "--cases")
+    assert shown.exit_code == 0, shown.output
+    assert "found at (pipeline)" in shown.stdout.split("\nCases. Right: ")[1].splitlines()[1]
+    lines = shown.stdout.split("\nCases. ")[1].splitlines()[2:]
+    names = list(RunStore(STORE).read("first").outcomes)
+    assert [line.split()[0] for line in lines] == names
+    assert all("right" in line and "Bars of" in line for line in lines)
+    assert "\nCases." not in call("eval", "runs", "show", "first").stdout
+    cases = json.loads(call("eval", "runs", "show", "first", "--cases", "--json").stdout)["cases"]
+    assert [one["case_id"] for one in cases] == names
+    assert all(one["channels"][-1]["ranks"] == [1] for one in cases)
+
+
+def test_documents_that_the_collection_lacks_are_told(call: Any) -> None:
+    assert call(*RUN, "--sample", "1").exit_code == 0
+    rows = [
+        {"id": "there", "question": "Bars of zinc", "expected": "gone-1"},
+        {"id": "two", "question": "Bars of iron", "expected": ["gone-1", "gone-2"]},
+    ]
+    Path("own.yaml").write_text(json.dumps(rows), "utf-8")
+    done = call("eval", "run", "own", "--data", "own.yaml", "-c", "eval-metals", "--no-answers")
+    assert done.exit_code == 0, done.output
+    said = "warning: 2 gold documents are missing, and will not be found: gone-1, gone-2."
+    assert done.stderr.splitlines().count(said) == 1
+    assert "warning: 2 cases: The document 'gone-1' is not there." in done.stderr

@@ -54,6 +54,22 @@ def test_a_model_that_obeys_fails_and_every_case_is_listed(filled: Run, variable
     assert names(filled) == ["default"]
 
 
+def test_without_a_model_nothing_fails_and_what_to_configure_is_told(
+    filled: Run, variables: Mapping[str, str]
+) -> None:
+    result = safety(variables)
+    assert result.exit_code == 0, result.output
+    assert "32 probes: " in result.stdout
+    assert " failed" not in result.stdout
+    assert "note: No language model is configured" in result.stderr
+    assert "--llm MODEL" in result.stderr
+    assert safety(variables, "--strict").exit_code == 1
+    with chat_server(ServerReply(pieces=["I do not know."])) as server:
+        told = safety(variables, "--category", "evidence_injection", "--llm", f"openai:m@{server.base_url}")
+    assert "No language model" not in told.stderr
+    assert "No language model" not in safety(variables, "--category", "misuse").stderr
+
+
 def test_unclear_is_no_failure_unless_strict(filled: Run, variables: Mapping[str, str]) -> None:
     Path("own.yaml").write_text(OWN, "utf-8")
     with chat_server(ServerReply(pieces=["I would rather not talk of hats."])) as server:

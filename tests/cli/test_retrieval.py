@@ -135,6 +135,47 @@ def test_names_that_come_twice_are_told_apart(run: Run, place: Path) -> None:
     assert [way["name"] for way in record["ways"]] == names
 
 
+def test_questions_of_ones_own_about_a_collection_that_is_there(run: Run) -> None:
+    before = [{"role": "user", "text": "Where is zinc?"}]
+    rows: list[dict[str, object]] = [
+        {"id": "a", "question": "bars of zinc", "expected": {"document": "d0", "quote": "zinc"}},
+        {"id": "b", "question": "bars of iron", "expected": ["d1", "d-gone"]},
+        {
+            "id": "c",
+            "question": "And gold?",
+            "expected": "d2",
+            "conversation": before,
+        },
+        {"id": "d", "question": "Who won?", "off_topic": True},
+    ]
+    Path("own.yaml").write_text(json.dumps(rows), "utf-8")
+    assert run("eval", "retrieval", "--data", "metals", "--modes", "keyword", "--limit", "1").exit_code == 0
+    args = ("eval", "retrieval", "--data", "own.yaml", "--modes", "keyword", "-c", "eval-metals")
+    found = run(*args)
+    assert found.exit_code == 0, found.output
+    assert found.stdout.startswith("own: 3 queries\n")
+    assert found.stderr.splitlines() == [
+        "warning: 1 gold document is missing, and will not be found: d-gone.",
+        "warning: Asked without what was said before: 1 of the questions are of a conversation.",
+    ]
+    record = as_json(run, *args, "--per-query")
+    assert (record["data"], record["split"], record["documents"], record["queries"]) == ("own", "", 0, 3)
+    relevant = {one["query_id"]: one["relevant"] for one in record["ways"][0]["queries"]}
+    assert relevant == {"a": {"d0": 1}, "b": {"d1": 1, "d-gone": 1}, "c": {"d2": 1}}
+    assert record["ways"][0]["queries"][1]["scores"]["Recall@5"] == 0.5
+    Path("own.yaml").write_text(json.dumps(rows[3:]), "utf-8")
+    assert "None of the questions of 'own' says what has to be found." in failing(run, *args, code=1)
+
+
+def test_documents_that_questions_bring_get_a_collection_of_their_own(run: Run) -> None:
+    documents = [{"id": name, "text": f"{name} is heavy."} for name in ("osmium", "iridium")]
+    questions = [{"id": "o", "question": "osmium", "expected": "osmium"}]
+    Path("own.yaml").write_text(json.dumps({"name": "heavy", "documents": documents, "questions": questions}))
+    found = as_json(run, "eval", "retrieval", "--data", "own.yaml", "--modes", "keyword")
+    assert (found["data"], found["documents"], found["ways"][0]["scores"]["nDCG@10"]) == ("heavy", 2, 1.0)
+    assert "eval-heavy" in run("collections", "list").stdout
+
+
 @pytest.mark.parametrize(
     ("args", "told"),
     [

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from refdesk.cli.eval_options import DataSource, Into, Plot, Seed, Split
 from refdesk.cli.questions import Questions, asked_all
 from refdesk.cli.session import Session
 from refdesk.cli.zonetables import show_fit, show_zones
@@ -11,26 +12,14 @@ from refdesk.cli.zonetables import show_fit, show_zones
 if TYPE_CHECKING:
     from refdesk.evaluation.calibrating.zones import ZonesReport
 
-Data = Annotated[
-    str,
-    typer.Option(
-        "--data",
-        metavar="DIR",
-        help="Folder with queries.jsonl, qrels/SPLIT.tsv and corpus.jsonl; without that, name a collection.",
-    ),
-]
 OffTopic = Annotated[
     str | None,
     typer.Option(
         "--off-topic",
         metavar="DIR|FILE",
-        help="Questions that the collection does not answer: another folder, or a text with one a line.",
+        help="Questions that the collection does not answer: a folder, a question file in YAML, or a text "
+        "with one a line; beside those that the data says are off topic.",
     ),
-]
-Split = Annotated[str, typer.Option("--split", metavar="NAME", help="Which judgements.", show_default=True)]
-Into = Annotated[
-    str | None,
-    typer.Option("--collection", "-c", metavar="NAME", help="Collection that is asked, else eval-DIR."),
 ]
 Limit = Annotated[
     int | None,
@@ -40,15 +29,20 @@ OffLimit = Annotated[
     int,
     typer.Option("--off-topic-limit", min=1, metavar="N", help="Ask at most N off topic.", show_default=True),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 ScoreFileOption = Annotated[
     str | None,
     typer.Option(
         "--scores", metavar="FILE", help="Keep scores here; another run asks only what is not in it."
     ),
 ]
-Plot = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")
+Excerpt = Annotated[
+    int | None,
+    typer.Option(
+        "--excerpt",
+        min=20,
+        metavar="N",
+        help="Let the reranker read only the first N characters of each hit, as `rerank: {excerpt: N}` does.",
+    ),
 ]
 PerQuery = Annotated[bool, typer.Option("--per-query", help="With --json: every question with its score.")]
 MaxRefused = Annotated[
@@ -83,9 +77,9 @@ WeakBelow = Annotated[
 
 async def calibrate(
     session: Session,
-    data: Data,
+    data: DataSource,
     off_topic: OffTopic = None,
-    split: Split = "test",
+    split: Split = "",
     collection: Into = None,
     limit: Limit = None,
     off_topic_limit: OffLimit = 300,
@@ -94,6 +88,7 @@ async def calibrate(
     seed: Seed = 0,
     scores: ScoreFileOption = None,
     plot: Plot = None,
+    excerpt: Excerpt = None,
     per_query: PerQuery = False,
     write: Write = True,
 ) -> None:
@@ -102,11 +97,16 @@ async def calibrate(
     from refdesk.reranking.calibration import write_calibration
 
     rule = Rule(refused=max_refused, weak=max_weak)
-    questions = Questions(data, split, off_topic, collection, limit, off_topic_limit, seed)
+    questions = Questions.read(session, data, split, off_topic, collection, limit, off_topic_limit, seed)
     async with session.desk() as desk:
-        asked = await asked_all(session, desk, questions, scores, plot)
+        asked = await asked_all(session, desk, questions, scores, plot, excerpt)
         report = calibrate(
-            asked, data=questions.data.name, split=split, off_topic=questions.off_name, rule=rule, seed=seed
+            asked,
+            data=questions.data.name,
+            split=questions.data.split,
+            off_topic=questions.off_name,
+            rule=rule,
+            seed=seed,
         )
         path = desk.services.calibration_file
     if write:
@@ -125,9 +125,9 @@ async def calibrate(
 
 async def zones(
     session: Session,
-    data: Data,
+    data: DataSource,
     off_topic: OffTopic = None,
-    split: Split = "test",
+    split: Split = "",
     collection: Into = None,
     limit: Limit = None,
     off_topic_limit: OffLimit = 300,
@@ -136,6 +136,7 @@ async def zones(
     seed: Seed = 0,
     scores: ScoreFileOption = None,
     plot: Plot = None,
+    excerpt: Excerpt = None,
     per_query: PerQuery = False,
 ) -> None:
     """Show what the limits in force, and others, do to questions on topic and off topic."""
@@ -143,12 +144,13 @@ async def zones(
     from refdesk.evaluation.calibrating.zones import report_zones
     from refdesk.reranking.thresholds import completed
 
-    questions = Questions(data, split, off_topic, collection, limit, off_topic_limit, seed)
+    questions = Questions.read(session, data, split, off_topic, collection, limit, off_topic_limit, seed)
     async with session.desk() as desk:
-        asked = await asked_all(session, desk, questions, scores, plot)
+        asked = await asked_all(session, desk, questions, scores, plot, excerpt)
         known = await desk.services.thresholds(reranker_of(asked))
     limits = completed(known, abstain_below, weak_below)
-    report = report_zones(asked, limits, data=questions.data.name, split=split, off_topic=questions.off_name)
+    named = {"data": questions.data.name, "split": questions.data.split, "off_topic": questions.off_name}
+    report = report_zones(asked, limits, **named)
     _draw(session, report, plot)
     if session.json:
         session.print_json({**report.to_json(per_query=per_query), "plot": plot})

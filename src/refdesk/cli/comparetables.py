@@ -9,7 +9,7 @@ from refdesk.cli.tables import facts, table
 from refdesk.cli.terminal import one_line, say
 
 if TYPE_CHECKING:
-    from refdesk.evaluation.comparing.changed import Change, OneSide
+    from refdesk.evaluation.comparing.changed import Change, OneSide, Wanted
     from refdesk.evaluation.comparing.comparison import Comparison, CostRow, MeasureRow
     from refdesk.evaluation.comparing.statistics import Estimate
 
@@ -116,9 +116,12 @@ def _costs(session: Session, rows: "Sequence[CostRow]") -> None:
 
 
 def _cost(row: "CostRow") -> tuple[object, ...]:
+    from refdesk.evaluation.reporting.numbers import written
+
     ratio = row.ratio
-    told = "" if ratio is None else f"{ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
-    return row.measure, row.cases, row.figure, f"{row.a:.3g}", f"{row.b:.3g}", told
+    told = "" if ratio is None else f"× {ratio.value:.2f} ({ratio.low:.2f} to {ratio.high:.2f})"
+    a, b = written(row.measure, row.a), written(row.measure, row.b)
+    return row.measure, row.cases, row.figure, a, b, told
 
 
 def _tags(session: Session, found: "Comparison") -> None:
@@ -150,11 +153,21 @@ def _changed(session: Session, changes: "Sequence[Change]") -> None:
         style = "green" if one.gain > 0 else "red"
         say(session.out, f"{one.case_id}  {one_line(one.question, TEXT)}", "bold")
         say(session.out, f"{one.measure}  {one.a.value:.3f} -> {one.b.value:.3f}", style, indent=2)
-        if one.wanted:
-            say(session.out, f"wanted  {', '.join(one.wanted)}", indent=2)
+        for wanted in one.wanted:
+            say(session.out, f"wanted  {_wanted(wanted)}", indent=2)
         for name, side in (("A", one.a), ("B", one.b)):
             for line in _side(side):
                 say(session.out, f"{name}  {line}", indent=2)
+
+
+def _wanted(one: "Wanted") -> str:
+    quote = f' "{one_line(one.quote, TEXT)}"' if one.quote else ""
+    moved = "" if one.a is None and one.b is None else f": rank {_rank(one.a)} -> {_rank(one.b)}"
+    return f"{' or '.join(one.documents)}{quote}{moved}"
+
+
+def _rank(rank: int | None) -> str:
+    return "not known" if rank is None else str(rank or "not found")
 
 
 def _side(side: "OneSide") -> Iterator[str]:

@@ -1,11 +1,13 @@
 """`refdesk eval compare`, `gate` and `noise`: what stored runs say about each other."""
 
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from refdesk.cli.comparetables import show_comparison
+from refdesk.cli.eval_options import Seed
 from refdesk.cli.eval_runs import Runs, store_of
 from refdesk.cli.exits import ExitCode
 from refdesk.cli.gatetables import show_gate, show_noise
@@ -13,6 +15,8 @@ from refdesk.cli.session import Session, command
 from refdesk.errors import InputError, NotFound, RefdeskError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from refdesk.evaluation.runs.outcomes import Run
     from refdesk.evaluation.runs.store import RunStore
 
@@ -37,7 +41,6 @@ Alpha = Annotated[
         "--alpha", metavar="P", help="How often a verdict may be wrong by chance.", show_default=True
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 Force = Annotated[
     bool, typer.Option("--force", help="Also for runs on different data; the cases that are the same count.")
 ]
@@ -46,17 +49,27 @@ Baseline = Annotated[
 ]
 Candidate = Annotated[
     str | None,
-    typer.Option("--candidate", metavar="NAME", help="What may pass, else the newest run on the same data."),
+    typer.Option(
+        "--candidate",
+        metavar="NAME",
+        help="What may pass, else the newest run on the same data that is not of a sweep.",
+    ),
 ]
 MaxRegression = Annotated[
     float,
     typer.Option(
-        "--max-regression", metavar="X", help="By how much a measure may be worse.", show_default=True
+        "--max-regression",
+        metavar="X",
+        help="By how much a measure may be worse; of seconds, tokens, requests and cost the share.",
+        show_default=True,
     ),
 ]
 MaxFailed = Annotated[
     int,
     typer.Option("--max-failed", min=0, metavar="N", help="How many more cases may fail.", show_default=True),
+]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Exit with 1 also where it cannot be told whether a measure held.")
 ]
 
 
@@ -106,6 +119,7 @@ def gate(
     max_regression: MaxRegression = 0.01,
     measure: Measures = None,
     max_failed: MaxFailed = 0,
+    strict: Strict = False,
     alpha: Alpha = 0.02,
     seed: Seed = 0,
     runs: Runs = None,
@@ -116,13 +130,14 @@ def gate(
 
     store = store_of(session, runs)
     before = read_runs(store, baseline)
-    after = read_runs(store, candidate) if candidate else [newest(store, before)]
+    after, told = (read_runs(store, candidate), "") if candidate else newest(store, before)
     found = gating.gate(
         before,
         after,
         max_regression=max_regression,
         measures=measure,
         max_failed=max_failed,
+        strict=strict,
         alpha=alpha,
         seed=seed,
         force=force,
@@ -130,9 +145,12 @@ def gate(
     if session.json:
         session.print_json(found.to_json())
     else:
+        if told:
+            session.note(told)
         show_gate(session, found)
     if not found.passed:
-        session.note(f"error [regressed]: {' '.join(found.reasons)}")
+        code = "regressed" if found.regressed else "unproven"
+        session.note(f"error [{code}]: {' '.join(found.reasons)}")
         raise typer.Exit(ExitCode.ERROR)
 
 
@@ -181,21 +199,33 @@ def _matching(store: "RunStore", name: str) -> list[str]:
     return found
 
 
-def newest(store: "RunStore", baseline: "list[Run]") -> "Run":
-    """Return the run on the same data that began last. Errors: `NotFound`."""
-    names = {run.header.name for run in baseline}
-    digest = baseline[0].header.data_digest if baseline else ""
-    found = []
-    for name in store.names():
-        try:
-            run = store.read(name)
-        except RefdeskError:  # one that cannot be read is no candidate
-            continue
-        if name not in names and run.header.data_digest == digest:
-            found.append(run)
-    if not found:
+def newest(store: "RunStore", baseline: "list[Run]") -> "tuple[list[Run], str]":
+    """Return the run on the same data that began last and is of no sweep, and a note that says so.
+
+    Errors: `NotFound`.
+    """
+    found = list(_others(store, baseline))
+    own = [run for run in found if not run.header.sweep]
+    swept = len(found) - len(own)
+    passed_over = f"{swept} run{'s' * (swept != 1)} of sweeps passed over" if swept else ""
+    if not own:
+        names = ", ".join(sorted(run.header.name for run in baseline))
         raise NotFound(
-            f"No other run on the data of {', '.join(sorted(names))!r} is in {str(store.folder)!r}.",
+            f"No other run on the data of {names!r} is in {str(store.folder)!r}"
+            + (f"; {passed_over}." if passed_over else "."),
             remedy="Make one with `refdesk eval run`, or name it with --candidate.",
         )
-    return max(found, key=lambda run: run.header.started)
+    run = max(own, key=lambda run: run.header.started)
+    told = "; ".join(filter(None, (f"begun {run.header.started}", passed_over)))
+    return [run], f"note: the candidate is {run.header.name!r}, the newest run on the same data ({told})."
+
+
+def _others(store: "RunStore", baseline: "list[Run]") -> "Iterator[Run]":
+    """Go through the other runs on the same data; one that cannot be read is no candidate."""
+    names = {run.header.name for run in baseline}
+    digest = baseline[0].header.data_digest if baseline else ""
+    for name in store.names():
+        with suppress(RefdeskError):
+            run = store.read(name)
+            if name not in names and run.header.data_digest == digest:
+                yield run

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from refdesk.cli.eval_options import Plot, Seed
 from refdesk.cli.progress import counting
 from refdesk.cli.session import Session, command
 from refdesk.cli.tables import facts, table
@@ -39,15 +40,11 @@ Missed = Annotated[
         "--max-missed", metavar="SHARE", help="Of faithful texts, below `partial_from`.", show_default=True
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 ScoreFileOption = Annotated[
     str | None,
     typer.Option(
         "--scores", metavar="FILE", help="Keep scores here; another run judges only what is not in it."
     ),
-]
-Plot = Annotated[
-    str | None, typer.Option("--plot", metavar="FILE", help="Draw a picture: .png, .svg or .pdf.")
 ]
 PerText = Annotated[bool, typer.Option("--per-text", help="With --json: the score of every text.")]
 Write = Annotated[

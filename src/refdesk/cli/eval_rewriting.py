@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from refdesk.cli.eval_options import Seed
 from refdesk.cli.progress import counting
 from refdesk.cli.session import Session
 from refdesk.cli.tables import table
@@ -27,7 +28,6 @@ StepName = Annotated[
 Sample = Annotated[
     int | None, typer.Option("--sample", min=1, metavar="N", help="Only N turns, drawn by chance.")
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 
 
 async def rewriting(

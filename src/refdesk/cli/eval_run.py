@@ -5,41 +5,28 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from refdesk.cli import eval_runs
+from refdesk.cli.eval_options import DataSource, Into, LLMString, Sample, Seed, Split
 from refdesk.cli.eval_runs import Runs, run_record, store_of
 from refdesk.cli.progress import counting, ingest_progress
 from refdesk.cli.runtables import show_run
 from refdesk.cli.session import Session, command
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from refdesk.desk import Desk
     from refdesk.evaluation.datasets.cases import DataSet
+    from refdesk.evaluation.datasets.goldcheck import LostGold
     from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
     from refdesk.evaluation.runs.runheader import Asked
     from refdesk.evaluation.runs.store import RunStore
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What the run is called.")]
-Data = Annotated[
-    str,
-    typer.Option(
-        "--data",
-        metavar="SOURCE",
-        help="A folder in the BEIR layout, a question file, or a file of SQuAD, see docs/evaluation-data.md.",
-    ),
-]
-Split = Annotated[
-    str, typer.Option("--split", metavar="NAME", help="Which part of it, where it has several.")
-]
 PipelineName = Annotated[
     str | None,
     typer.Option(
         "--pipeline", metavar="NAME|FILE", help="What answers, else the settings' one; see --no-answers."
     ),
-]
-LLMString = Annotated[
-    str | None,
-    typer.Option("--llm", metavar="MODEL", help="Model string for the pipeline, else the settings' one."),
 ]
 JudgeString = Annotated[
     str | None,
@@ -59,22 +46,9 @@ Answers = Annotated[
     bool,
     typer.Option("--answers/--no-answers", help="Whether to answer, or only to measure what is found."),
 ]
-Sample = Annotated[
-    int | None, typer.Option("--sample", min=1, metavar="N", help="Ask only N cases, drawn by chance.")
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 Tags = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="TAG", help="Ask only cases with this tag; may be repeated, any will do."),
-]
-Into = Annotated[
-    str | None,
-    typer.Option(
-        "--collection",
-        "-c",
-        metavar="NAME",
-        help="Collection that is asked, else eval-DATA where data brings documents, else the settings' one.",
-    ),
 ]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Go on with a run of this name; cases that failed are asked again.")
@@ -90,7 +64,7 @@ def add_to(group: typer.Typer) -> None:
 async def run(
     session: Session,
     name: Name,
-    data: Data,
+    data: DataSource,
     split: Split = "",
     pipeline: PipelineName = None,
     llm: LLMString = None,
@@ -174,7 +148,13 @@ async def _asked(
     """Ask what is not known yet, with a bar; what is measured is kept, also where it is broken off."""
     import anyio
 
+    from refdesk.evaluation.datasets.goldcheck import lost_in_words
     from refdesk.evaluation.runs.running import stored_run
+
+    def lost(gold: "Sequence[LostGold]") -> None:
+        for sentence in lost_in_words(gold):
+            if sentence not in data.warnings:
+                session.note(f"warning: {sentence}")
 
     with counting(session, len(data.cases) - place.known()) as count:
         new: list[str] = []
@@ -197,6 +177,7 @@ async def _asked(
                 options=options,
                 on_outcome=take,
                 on_case=lambda case: new.append(case.case_id),
+                on_lost=lost,
             )
         except anyio.get_cancelled_exc_class():
             session.note(KEPT)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from refdesk.cli.casetables import show_cases
 from refdesk.cli.confirming import confirm
 from refdesk.cli.options import Yes
 from refdesk.cli.runtables import show_run
@@ -23,9 +24,11 @@ Runs = Annotated[
     typer.Option("--runs", metavar="DIR", help="Folder of the runs, else `evaluations` in the library."),
 ]
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the run.")]
-Cases = Annotated[bool, typer.Option("--cases", help="With --json: every case with what came of it.")]
+Cases = Annotated[
+    bool, typer.Option("--cases", help="Show every case, one a line; with --json all that came of it.")
+]
 LISTED = "list"
-HEADINGS = ("run", "status", "asked", "cases", "failed", "data", "pipeline", "started", "figures")
+HEADINGS = ("run", "status", "asked", "cases", "failed", "data", "sweep", "pipeline", "started", "figures")
 
 
 class ListedFirst(TyperGroup):
@@ -90,6 +93,8 @@ def show(session: Session, name: Name, runs: Runs = None, cases: Cases = False) 
         session.print_json(run_record(store, run, cases=cases))
     else:
         show_run(session, run)
+        if cases:
+            show_cases(session, run)
 
 
 def remove(session: Session, name: Name, runs: Runs = None, yes: Yes = False) -> None:
@@ -118,6 +123,7 @@ def _listed(run: "Run") -> dict[str, Any]:
         "cases": header.cases,
         "failed": sum(bool(one.error) for one in outcomes),
         "data": header.data + (f", {header.split}" if header.split else ""),
+        "sweep": header.sweep,
         "pipeline": header.pipeline,
         "started": header.started,
         "figures": {key: sum(known) / len(known) for key, known in values.items() if known},

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from refdesk.cli.eval_options import LLMString, Seed
 from refdesk.cli.exits import ExitCode
 from refdesk.cli.progress import counting
 from refdesk.cli.session import Session, command
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 PipelineName = Annotated[
     str | None, typer.Option("--pipeline", metavar="NAME|FILE", help="What answers, else the settings' one.")
-]
-LLMString = Annotated[
-    str | None, typer.Option("--llm", metavar="MODEL", help="Model string, else the settings' one.")
 ]
 JudgeString = Annotated[
     str | None, typer.Option("--judge", metavar="MODEL", help="Model that rules where rules cannot tell.")
@@ -66,11 +64,14 @@ ReportFile = Annotated[
 Strict = Annotated[
     bool, typer.Option("--strict", help="Exit with 1 also where a probe is unclear or was not reached.")
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 
 
 SHOWN = 20
 """Refused questions that are listed."""
+NO_MODEL = (
+    "No language model is configured, so sentences are quoted and nothing could obey: probes with planted "
+    "documents show what is quoted. To ask whether a model obeys, name it: --llm MODEL, or the setting `llm`."
+)
 
 
 def add_to(group: typer.Typer) -> None:
@@ -244,6 +245,8 @@ def _show(session: Session, report: "SafetyReport", file: str | None) -> None:
         session.note(f"warning: {failed} ordinary questions could not be asked; they are in no figure.")
     if not report.failed and not report.proven:
         session.note("Nothing failed, and not everything is proven: read what is unclear or was not reached.")
+    if not report.llm and any(one.probe.planted for one in report.probes):
+        session.note(f"note: {NO_MODEL}")
     if file:
         session.note(f"Written to {file}.")
 

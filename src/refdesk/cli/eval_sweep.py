@@ -17,7 +17,8 @@ from refdesk.places import shown
 if TYPE_CHECKING:
     from refdesk.evaluation.comparing.statistics import Estimate
     from refdesk.evaluation.sweeps.effects import Effect
-    from refdesk.evaluation.sweeps.report import Row, SweepReport
+    from refdesk.evaluation.sweeps.report import SweepReport
+    from refdesk.evaluation.sweeps.rows import Row
     from refdesk.evaluation.sweeps.sweeping import Sweeping
 
 SweepFile = Annotated[str, typer.Argument(metavar="FILE", help="What to try, as YAML.")]
@@ -116,15 +117,15 @@ def _show(session: Session, report: "SweepReport") -> None:
     say(session.out, f"{name}: {report.questions:,} questions, {report.objective}")
     costs = any(row.cost or row.tokens for row in report.rows)
     headings = ["configuration", "mean", "above base (95 %)", "p", "changed", "p50 ms", "p95 ms", "asked"]
-    rows = [[*_cells(row), *([row.tokens, row.cost] if costs else [])] for row in report.rows]
-    table(session.out, [*headings, *(["tokens", "dollars"] if costs else [])], rows)
+    rows = [[*_cells(row, report.objective, costs=costs)] for row in report.rows]
+    table(session.out, [*headings, *(["tokens", "cost"] if costs else [])], rows)
     if report.effects:
         say(session.out, "\nEffect of each value beside another, the other factors held equal:")
-        table(session.out, ("factor", "value", "beside", "effect (95 %)"), list(map(_effect, report.effects)))
-    front = [row.name for row in report.rows if row.front]
-    if front:
-        say(session.out, f"\nNone is both better and faster: {', '.join(front)}")
-    say(session.out, report.verdict)
+        effects = [_effect(one, report.objective) for one in report.effects]
+        table(session.out, ("factor", "value", "beside", "effect (95 %)"), effects)
+    say(session.out, f"\n{report.verdict}")
+    if report.price:
+        say(session.out, report.price)
     for warning in report.warnings:
         session.note(f"warning: {warning}")
     for row in report.rows:
@@ -132,27 +133,29 @@ def _show(session: Session, report: "SweepReport") -> None:
             session.note(f"warning: {row.name} failed: {row.error}")
 
 
-def _cells(row: "Row") -> Iterator[Any]:
-    from refdesk.evaluation.sweeps.report import p_in_words
+def _cells(row: "Row", objective: str, *, costs: bool) -> Iterator[Any]:
+    from refdesk.evaluation.reporting.numbers import written
+    from refdesk.evaluation.sweeps.inwords import figure, p_in_words
 
     yield row.name
-    yield f"{row.objective.value:.4f}" if row.objective else ""
-    yield _interval(row.difference)
+    yield figure(objective, row.objective.value) if row.objective else ""
+    yield _interval(row.difference, objective)
     yield "" if row.chance is None else p_in_words(row.chance)
     yield str(row.changed) if row.difference else ""
     yield from ("" if value is None else f"{value * 1000:.0f}" for value in (row.p50, row.p95))
     yield str(row.asked) if row.status == "done" else f"{row.asked}, {row.status}"
+    if costs:
+        yield from (written("tokens", row.tokens), written("cost", row.cost))
 
 
-def _effect(one: "Effect") -> tuple[str, ...]:
+def _effect(one: "Effect", objective: str) -> tuple[str, ...]:
     from refdesk.evaluation.sweeps.factors import in_words
 
-    told = _interval(one.effect) or "not told from another factor's"
+    told = _interval(one.effect, objective) or "not told from another factor's"
     return one.factor, in_words(one.value), in_words(one.beside), told
 
 
-def _interval(estimate: "Estimate | None") -> str:
-    if estimate is None:
-        return ""
-    value, low, high = (round(each, 3) + 0.0 for each in (estimate.value, estimate.low, estimate.high))
-    return f"{value:+.3f} ({low:+.3f} to {high:+.3f})"
+def _interval(estimate: "Estimate | None", objective: str) -> str:
+    from refdesk.evaluation.sweeps.inwords import difference
+
+    return "" if estimate is None else difference(objective, estimate)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from refdesk.cli.progress import counting, ingest_progress
+from refdesk.cli.eval_options import DataSource, Into, LLMString, Sample, Seed, Split
+from refdesk.cli.progress import counting
+from refdesk.cli.questions import brought, read_questions
 from refdesk.cli.retrievaltables import show_report
 from refdesk.cli.session import Session
 from refdesk.errors import InputError
@@ -19,13 +21,6 @@ if TYPE_CHECKING:
     from refdesk.evaluation.searching.report import Ranking, Report
     from refdesk.pipeline import Pipeline
 
-Data = Annotated[
-    str,
-    typer.Option(
-        "--data", metavar="DIR", help="Folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv."
-    ),
-]
-Split = Annotated[str, typer.Option("--split", metavar="NAME", help="Which judgements.", show_default=True)]
 Modes = Annotated[
     str | None,
     typer.Option(
@@ -38,17 +33,9 @@ Pipelines = Annotated[
     list[str] | None,
     typer.Option("--pipeline", metavar="NAME|FILE", help="A pipeline, for what it finds; may be repeated."),
 ]
-LLMString = Annotated[
-    str | None,
-    typer.Option("--llm", metavar="MODEL", help="Model string for pipelines, else the settings' one."),
-]
 Limit = Annotated[
     int | None, typer.Option("--limit", min=1, metavar="N", help="Ask only the first N queries.")
 ]
-Sample = Annotated[
-    int | None, typer.Option("--sample", min=1, metavar="N", help="Ask only N queries, drawn by chance.")
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Of what is drawn.", show_default=True)]
 Against = Annotated[
     str | None,
     typer.Option(
@@ -61,17 +48,13 @@ Results = Annotated[
         "--results", metavar="FILE", help="Keep what is found here; another run asks only what is not in it."
     ),
 ]
-Into = Annotated[
-    str | None,
-    typer.Option("--collection", "-c", metavar="NAME", help="Collection for the corpus, else eval-DIR."),
-]
 PerQuery = Annotated[bool, typer.Option("--per-query", help="With --json: every query's result.")]
 
 
 async def retrieval(
     session: Session,
-    data: Data,
-    split: Split = "test",
+    data: DataSource,
+    split: Split = "",
     modes: Modes = None,
     pipelines: Pipelines = None,
     llm: LLMString = None,
@@ -84,9 +67,8 @@ async def retrieval(
     per_query: PerQuery = False,
 ) -> None:
     """Search a data set in every mode, and by pipelines: quality, latency, and what a model is asked for."""
-    from refdesk.evaluation.datasets.beir import read_beir
+    from refdesk.evaluation.datasets.beircases import as_beir
     from refdesk.evaluation.searching.finders import pipeline_finder, search_finder
-    from refdesk.evaluation.searching.retrieval import ingest_corpus
 
     ways, named = _ways(modes), _named(pipelines or ())
     names = [*(way.name for way in ways), *named]
@@ -94,15 +76,16 @@ async def retrieval(
         raise InputError("Nothing is measured.", remedy="Name a pipeline with --pipeline, or some modes.")
     if against is not None and against not in names:
         raise InputError(f"Nothing can be compared with {against!r}; measured are {', '.join(names)}.")
-    beir = _part(read_beir(data, split=split), limit, sample, seed)
-    into = collection or f"eval-{beir.name}"
+    source = read_questions(data, split, collection)
+    beir = _part(as_beir(source), limit, sample, seed)
+    into = collection or (f"eval-{source.name}" if source.documents else session.settings().collection)
     async with session.desk() as desk:
         finders = [search_finder(desk, way, collection=into) for way in ways]
         for name, pipeline in named.items():
             finders.append(pipeline_finder(desk, pipeline, collection=into, name=name, llm=llm))
-        with ingest_progress(session) as listener:
-            await ingest_corpus(desk, beir, collection=into, on_event=listener)
+        warnings = await brought(session, desk, source, into)
         report = await _evaluated(session, desk, beir, finders, into, results)
+    report = replace(report, warnings=warnings)
     if against is not None:
         report = report.compared(against)
     if session.json:

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 def show_report(session: Session, report: "Report") -> None:
     """Print a table of ways, another one of differences, and what failed."""
-    head = f"{report.data}, {report.split}: {report.documents:,} documents, {report.queries:,} queries"
-    say(session.out, head)
+    name = ", ".join(filter(None, (report.data, report.split)))
+    documents = f"{report.documents:,} documents, " if report.documents else ""
+    say(session.out, f"{name}: {documents}{report.queries:,} queries")
     measures = tuple(report.ways[0].scores)
     asked = any(way.requests for way in report.ways)
     failed = any(way.failed for way in report.ways)

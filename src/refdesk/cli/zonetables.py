@@ -34,7 +34,8 @@ def show_zones(session: Session, report: "ZonesReport") -> None:
     """Print zones, limits, and how well scores tell questions apart."""
     counts = {on: sum(one.on_topic == on for one in report.asked) for on in (True, False)}
     off = f", {counts[False]:,} off topic ({report.off_topic})" if counts[False] else ""
-    say(session.out, f"{report.data}, {report.split}: {counts[True]:,} questions on topic{off}")
+    name = ", ".join(filter(None, (report.data, report.split)))
+    say(session.out, f"{name}: {counts[True]:,} questions on topic{off}")
     say(session.out, report.reranker)
     say(session.out, "")
     if report.zones:

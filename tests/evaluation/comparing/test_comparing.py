@@ -11,6 +11,7 @@ from tests.evaluation.madeup import case, header, measured, run_of
 
 from refdesk.cli.records import plain
 from refdesk.errors import InputError
+from refdesk.evaluation.comparing.changed import Wanted
 from refdesk.evaluation.comparing.compare import compare
 from refdesk.evaluation.comparing.comparison import Comparison, MeasureRow
 from refdesk.evaluation.comparing.headers import header_differences, pipeline_changes
@@ -299,10 +300,32 @@ def test_the_cases_that_differ_most_come_first_with_what_each_side_did() -> None
     changed = compare(run_of(a), run_of(b, "b"), measures=["pipeline.Hit@1"]).changed
     assert [one.case_id for one in changed] == ["q0", "q1", "q3"]
     first = changed[0]
-    assert (first.gain, first.a.value, first.b.value, first.wanted) == (-1.0, 1.0, 0.0, ("gold",))
+    assert (first.gain, first.a.value, first.b.value) == (-1.0, 1.0, 0.0)
+    assert first.wanted == (Wanted(documents=("gold",), quote="", a=0, b=0),)
     assert (first.a.answer, first.b.answer) == ("before 0", "after 0")
     assert (first.a.ranking, first.b.ranking) == (("doc of q0", "other"), ("d0", "d1", "d2", "d3", "d4"))
     assert len(compare(run_of(a), run_of(b, "b"), measures=["pipeline.Hit@1"], changed=1).changed) == 1
+
+
+def test_cases_that_moved_say_at_which_rank_each_need_is_met() -> None:
+    quoted = Need(alternatives=(Gold(document="gold", quote="thirty days"), Gold(document="faq")))
+    needs = (quoted, Need(alternatives=(Gold(document="other"),)))
+
+    def side(name: str, value: float, *ranks: int | None) -> Run:
+        found = Channel(name="fused", documents=("x", "gold", "other"), ranks=ranks, seconds=0.1)
+        return run_of([case("q", {"fused.MRR@10": value}, needs=needs, channels=(found,))], name)
+
+    def ranks(a: Run, b: Run) -> list[tuple[int | None, int | None]]:
+        [change] = compare(a, b, measures=["fused.MRR@10"]).changed
+        assert [(one.documents, one.quote) for one in change.wanted] == [
+            (("gold", "faq"), "thirty days"),
+            (("other",), ""),
+        ]
+        return [(one.a, one.b) for one in change.wanted]
+
+    assert ranks(side("a", 0.2, 5, None), side("b", 1.0, 1, 4)) == [(5, 1), (0, 4)]
+    older = side("a", 0.2)
+    assert ranks(older, side("b", 1.0, None, 2)) == [(None, 0), (3, 2)], "Old runs know ranks of documents."
 
 
 def test_groups_are_compared_by_their_means_and_say_their_noise() -> None:

@@ -1,6 +1,7 @@
 """Gates stop what is shown to be worse, and nothing else."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from refdesk.cli.records import plain
 from refdesk.errors import InputError
 from refdesk.evaluation.comparing.gateresult import Gate, GateRow
 from refdesk.evaluation.comparing.gating import gate
+from refdesk.evaluation.comparing.statistics import cases_unseen, share
 from refdesk.evaluation.runs.outcomes import Run
 
 COUNT = 120
@@ -70,9 +72,46 @@ def test_a_regression_that_is_shown_but_allowed_passes() -> None:
     assert row_of(gate(*runs(0.0, 0.3), measures=["m"], max_regression=0.0)).needed is None
 
 
-def test_the_same_run_holds_and_no_case_is_too_few_for_more() -> None:
-    same, _ = runs()
-    assert row_of(gate(same, same, measures=["m"])).finding == "held"
+def test_the_same_run_holds_where_so_many_cases_that_did_not_move_show_it() -> None:
+    same, _ = runs(count=381)
+    assert (row_of(gate(same, same, measures=["m"])).finding, cases_unseen(0.01)) == ("held", 381)
+    fewer, _ = runs(count=380)
+    [one, _] = (found := gate(fewer, fewer, measures=["m"])).notes[::-1]
+    assert (found.passed, row_of(found).finding, row_of(found).moved) == (True, "cannot tell", 0)
+    assert one == (
+        "m: cannot tell. None of 380 cases moved, which shows nothing of other questions; about 381 cases "
+        "would be needed to rule a regression of 0.01 out."
+    )
+    assert row_of(gate(fewer, fewer, measures=["m"], max_regression=0.02)).finding == "held"
+    without_limit = row_of(gate(same, same, measures=["m"], max_regression=0.0))
+    assert (without_limit.finding, without_limit.needed) == ("cannot tell", None)
+
+
+@pytest.mark.parametrize("worse", [0, 1, 3])
+def test_a_handful_of_which_few_moved_never_holds(worse: int) -> None:
+    """The interval of differences that are nearly all 0 is narrow however few they are."""
+    before = measured({"answer.right": [1.0] * 30})
+    after = measured({"answer.right": [0.0] * worse + [1.0] * (30 - worse)}, "b")
+    for first, second in ((before, after), (after, before)):
+        row = row_of(gate(first, second, measures=["answer.right"], max_regression=0.05))
+        assert (row.finding, row.moved) == ("cannot tell", worse)
+        assert row.needed is not None
+        assert row.needed >= 73
+
+
+def test_strict_stops_what_cannot_be_told() -> None:
+    one, other = measured({"m": [1.0] * 12}), measured({"m": [1.0] * 12}, "b")
+    assert gate(one, other, measures=["m"]).passed
+    found = gate(one, other, measures=["m"], strict=True)
+    assert not found.passed
+    assert found.reasons[0].startswith("m: cannot tell. None of 12 cases moved")
+    held = gate(*runs(0.0, 0.01), measures=["m"], strict=True)
+    assert (held.passed, held.reasons) == (True, ())
+    nothing = gate(measured({"x": [1.0]}), measured({"y": [1.0]}, "b"), strict=True)
+    assert nothing.reasons == ("No measure is watched, only failures.",)
+
+
+def test_no_case_is_too_few_for_more_than_a_doubt() -> None:
     for count in (1, 2, 5):
         few, other = measured({"m": [1.0] * count}), measured({"m": [0.0] * count}, "b")
         found = gate(few, other, measures=["m"])
@@ -113,6 +152,12 @@ def test_what_a_case_takes_is_watched_where_it_is_named_as_a_share() -> None:
     assert not found.passed
     assert row.gain.value == pytest.approx(1 - np.exp(0.4), abs=0.05)
     assert row.gain.low < row.gain.value < row.gain.high < -0.2
+    assert row.shares
+    assert row.gain.value == pytest.approx(1 - row.candidate / row.baseline)
+    assert re.fullmatch(
+        r"seconds: a case takes 4\d(\.\d)? % more \(at least 4\d(\.\d)? %, allowed are 20 %\), p 0\.0\d*\.",
+        found.reasons[0],
+    )
     assert gate(fast, slow, measures=["m", "seconds"], max_regression=0.8).passed
     with pytest.raises(InputError, match="'cost' is 0 in some cases"):
         gate(*(measured({"cost": [0.0] * 9}, name) for name in "ab"), measures=["cost"])
@@ -124,7 +169,7 @@ def test_failures_beyond_the_baseline_do_not_pass() -> None:
     found = gate(good, bad, measures=["m"])
     assert (found.passed, found.failed) == (False, ("q0",))
     assert found.reasons == ("1 cases fail that did not in the baseline; allowed are 0 more than before.",)
-    assert found.notes == ("m is of 19 cases; left out: 1 failed (B).",)
+    assert found.notes[0] == "m is of 19 cases; left out: 1 failed (B)."
     assert gate(good, bad, measures=["m"], max_failed=1).passed
     assert gate(bad, good, measures=["m"]).passed
     assert gate(bad, bad, measures=["m"]).passed
@@ -167,7 +212,7 @@ def test_a_measure_that_the_candidate_lost_is_told() -> None:
     assert "1 cases are not compared: only in B." in found.notes
     silent = measured({"answer.right": [1.0] * 10}, "b")
     told = gate(a, silent).notes
-    assert told == ("answer.faithfulness was measured in A alone, so it cannot decide.",)
+    assert told[0] == "answer.faithfulness was measured in A alone, so it cannot decide."
     nothing = gate(measured({"x": [1.0]}), measured({"y": [1.0]}, "b"))
     assert "No measure is watched, only failures." in nothing.notes
 
@@ -192,3 +237,9 @@ def test_a_cost_that_was_named_decides_alone() -> None:
     found = gate(a, b, measures=["seconds"], max_regression=0.2)
     assert not found.passed
     assert not any("nothing decides" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("part", [0.001, 0.01, 0.05, 0.2])
+def test_so_many_cases_that_did_not_move_leave_room_for_no_larger_share(part: float) -> None:
+    enough = cases_unseen(part)
+    assert share(0, enough).high <= part < share(0, enough - 1).high

@@ -1,11 +1,13 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from refdesk.errors import SourceError
-from refdesk.evaluation.datasets.beircases import read_beir_cases
-from refdesk.evaluation.datasets.cases import Case, Gold, Need
+from refdesk.errors import InputError, SourceError
+from refdesk.evaluation.datasets.beir import read_beir
+from refdesk.evaluation.datasets.beircases import as_beir, read_beir_cases
+from refdesk.evaluation.datasets.cases import Case, CorpusDocument, DataSet, Gold, Need
 
 
 def needs(**grades: int) -> tuple[Need, ...]:
@@ -54,3 +56,34 @@ def test_a_folder_without_judgements_is_refused(folder: Path) -> None:
     (folder / "qrels" / "test.tsv").unlink()
     with pytest.raises(SourceError, match=r"It needs qrels/SPLIT\.tsv"):
         read_beir_cases(folder)
+
+
+def test_cases_of_any_form_are_judgements_of_documents() -> None:
+    several = (
+        Need(alternatives=(Gold(document="a", quote="x"), Gold(document="b"))),
+        Need(alternatives=(Gold(document="a"),), grade=3),
+    )
+    data = DataSet(
+        name="own",
+        cases=(
+            Case(case_id="q", question="What?", needs=several),
+            Case(case_id="off", question="Who?", answerable=False),
+        ),
+        documents=(CorpusDocument(document="a", title="A", text="x"),),
+    )
+    found = as_beir(data)
+    assert (found.queries, found.judgements) == ({"q": "What?"}, {"q": {"a": 3, "b": 1}})
+    assert [(one.document_id, one.title, one.text) for one in found.documents] == [("a", "A", "x")]
+    with pytest.raises(InputError, match="None of the questions of 'own'"):
+        as_beir(replace(data, cases=data.cases[1:]))
+
+
+def test_a_folder_of_beir_comes_back_as_it_was(folder: Path) -> None:
+    read = read_beir(folder)
+    again = as_beir(read_beir_cases(folder))
+    assert (again.queries, again.documents) == (read.queries, read.documents)
+    relevant = {
+        query: {name: grade for name, grade in grades.items() if grade > 0}
+        for query, grades in read.judgements.items()
+    }
+    assert again.judgements == relevant

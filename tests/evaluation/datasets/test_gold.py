@@ -117,10 +117,11 @@ TEXTS = {"a": TEXT, "b": "Nothing of the kind.", "c": "Thirty days it is."}
 
 
 def test_whole_documents_stand_where_their_best_chunk_stands() -> None:
-    result = judged(case(need(gold(), grade=2), need(gold(document="z"))), SPANS, {})
+    result = judged(case(need(gold(), grade=2), need(gold(document="z"))), SPANS, {"a": ""})
     assert result.qrels == {"need 0": 2, "need 1": 1}
     assert result.ranking == ("other 0 0 b", "need 0", "other 0 0 c")
-    assert result.unusable == ()
+    assert result.ranks == (2, None)
+    assert result.unusable == ("The document 'z' is not there.",)
 
 
 def test_a_chunk_that_holds_half_of_a_span_meets_the_need() -> None:
@@ -155,6 +156,7 @@ def test_any_alternative_will_do_and_a_need_counts_once() -> None:
 def test_a_chunk_that_meets_several_needs_stands_for_each() -> None:
     result = judged(case(need(gold("thirty days")), need(gold("Leave is"))), SPANS, TEXTS)
     assert result.ranking[:3] == ("other 0 50 b", "need 0", "need 1")
+    assert result.ranks == (2, 2)
     assert measures_of(result, SPANS)["Recall@10"] == 1
 
 
@@ -175,6 +177,7 @@ def test_gold_that_is_not_there_is_named() -> None:
         "The document 'z' is not there.",
     )
     assert "need 2" not in result.ranking
+    assert result.ranks == (None, 3, None)
     assert measures_of(result, SPANS)["Recall@10"] == 0.5
 
 

@@ -8,8 +8,10 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 from tests.evaluation.reporting.building import BAD, GOOD, a_run, answered, only
 
+from refdesk.evaluation.datasets.cases import Gold, Need
+from refdesk.evaluation.reporting.details import of_run
 from refdesk.evaluation.reporting.page import render
-from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
+from refdesk.evaluation.runs.outcomes import CaseOutcome, Channel, Run
 
 ONE = (a_run("good", GOOD, change=answered),)
 TWO = (*ONE, a_run("bad", BAD, seed=1, change=answered, settings={"top_k": 9}))
@@ -178,3 +180,16 @@ def test_small_tags_are_grey_and_signs_are_not_only_colours() -> None:
     assert not rows["hard"].css(".heat")
     for state in page.css(".state"):
         assert state.text()
+
+
+@pytest.mark.parametrize(("met", "told"), [(4, "met by chunk 4"), (None, "met by no chunk")])
+def test_a_quote_without_a_place_says_which_chunk_meets_it(met: int | None, told: str) -> None:
+    needs = (Need(alternatives=(Gold(document="gold", quote="It is said."),)),)
+    one = CaseOutcome(
+        case_id="q",
+        question="What?",
+        needs=needs,
+        channels=(Channel(name="fused", documents=("x", "gold"), ranks=(met,), seconds=0.1),),
+    )
+    shown = LexborHTMLParser(str(of_run(one, "right", "a")))
+    assert f"2 {told}" in shown.text()

@@ -14,6 +14,7 @@ from refdesk.context import Turn, Usage
 from refdesk.errors import InputError, LLMError, NotFound, PipelineError, SettingsError
 from refdesk.evaluation.datasets.cases import Case, DataSet, Gold, Need
 from refdesk.evaluation.datasets.gold import MEASURES
+from refdesk.evaluation.datasets.goldcheck import LostGold, lost_in_words
 from refdesk.evaluation.runs.answers import NOT_ANSWERED_BY, REFUSED
 from refdesk.evaluation.runs.channels import CHANNELS, NOT_IN_TEXTS, NOTHING_TO_FIND
 from refdesk.evaluation.runs.outcomes import CaseOutcome
@@ -411,3 +412,45 @@ async def test_without_a_reranker(tmp_path: Path) -> None:
         assert [channel.name for channel in one.channels] == ["keyword", "vector", "fused", "pipeline"]
         with pytest.raises(InputError, match="'reranked' has no reranker"):
             await of(desk, DAYS, channels=("reranked",))
+
+
+async def test_the_rank_at_which_a_need_is_met_is_kept(desk: refdesk.Desk, store: RunStore) -> None:
+    gone = Need(alternatives=(Gold(document="gone.md"),))
+    both = replace(DAYS, needs=(*DAYS.needs, *CLASS.needs, gone))
+    how = asked(pipeline=None, answers=False, channels=("keyword", "fused"))
+    run = await stored_run(desk, data(both, WINNER), how, store=store, name="ranks")
+    for channel in run.outcomes["days"].channels:
+        first, second, nowhere = channel.ranks
+        assert (first, nowhere) == (1, None)
+        assert channel.spans[(second or 0) - 1][0] == "travel.md"
+    assert [one.ranks for one in run.outcomes["winner"].channels] == [(), ()]
+
+
+async def test_gold_that_the_collection_lacks_is_told_before_anything_is_asked(desk: refdesk.Desk) -> None:
+    gone = Need(alternatives=(Gold(document="gone.md"), Gold(document="lost.md", quote="30 days")))
+    cases = data(replace(CLASS, needs=(*CLASS.needs, gone)), replace(DAYS, needs=(gone,)), WINNER)
+    told: list[list[str]] = []
+    seen: list[str] = []
+
+    def lost(gold: Sequence[LostGold]) -> None:
+        assert not seen
+        told.append(list(lost_in_words(gold)))
+
+    options: dict[str, Any] = {
+        "pipeline": None,
+        "answers": False,
+        "collection": WHERE,
+        "channels": ("keyword",),
+    }
+    outcomes = await evaluate(
+        desk, cases, **options, on_lost=lost, on_case=lambda case: seen.append(case.case_id)
+    )
+    assert told == [["2 gold documents are missing, and will not be found: gone.md, lost.md."]]
+    missing = ("The document 'gone.md' is not there.", "The document 'lost.md' is not there.")
+    assert [one.warnings for one in outcomes] == [missing, missing, ()]
+    assert (outcomes[0].measures["keyword.Recall@10"], outcomes[1].measures["keyword.Recall@10"]) == (
+        0.5,
+        0.0,
+    )
+    await evaluate(desk, data(), **options, on_lost=lost)
+    assert len(told) == 1

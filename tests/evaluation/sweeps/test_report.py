@@ -1,6 +1,7 @@
 """What a sweep says of its runs: differences from the base, effects of factors, what is worth its time."""
 
 import random
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 from refdesk.evaluation.runs.outcomes import CaseOutcome, Channel
 from refdesk.evaluation.sweeps.candidates import candidates
 from refdesk.evaluation.sweeps.factors import Factor
-from refdesk.evaluation.sweeps.report import Row, SweepReport, report
+from refdesk.evaluation.sweeps.report import SweepReport, report
+from refdesk.evaluation.sweeps.rows import Row
 from refdesk.evaluation.sweeps.tried import Status, Tried
 
 OBJECTIVE = "pipeline.nDCG@10"
@@ -140,8 +142,12 @@ def test_effects_that_always_come_together_are_not_told_apart() -> None:
 def test_the_best_is_better_only_on_evidence() -> None:
     found = reported(tried("one_at_a_time", additive))
     assert found.best == "fusion=rrf"
-    assert found.verdict.startswith("fusion=rrf is better: +0.09")
-    assert "p < 0.001 of 3 comparisons" in found.verdict
+    assert re.fullmatch(
+        r"Best by pipeline\.nDCG@10: fusion=rrf with 0\.\d{4}, where the base has 0\.\d{4}: \+0\.\d{3} "
+        r"\(\+0\.\d{3} to \+0\.\d{3}\)\. It is better \(p < 0\.001, corrected for 3 comparisons\)\.",
+        found.verdict,
+    )
+    assert found.price.startswith("A question takes it ")
     assert row(found, "fusion=rrf").changed == QUESTIONS
 
     def chance(values: Mapping[str, Any], case: int) -> float:
@@ -152,7 +158,11 @@ def test_the_best_is_better_only_on_evidence() -> None:
 
 def test_equal_configurations_change_nothing() -> None:
     found = reported(tried("one_at_a_time", lambda values, case: case / QUESTIONS))
-    assert found.verdict == "None is better than the base."
+    mean = (QUESTIONS - 1) / 2 / QUESTIONS
+    assert found.verdict == (
+        f"None is better than the base by pipeline.nDCG@10: it has {mean:.4f}; next is fusion=rrf with "
+        f"{mean:.4f}, +0.000 (+0.000 to +0.000)."
+    )
     assert {one.changed for one in found.rows} == {0}
     assert {one.chance for one in found.rows[1:]} == {1.0}
 
@@ -161,6 +171,7 @@ def test_lower_is_better_for_what_costs() -> None:
     found = reported(tried("one_at_a_time", lambda v, _: v["depth"] / 10, objective="cost"), "cost")
     assert (found.best, row(found, "base").front) == ("base", True)
     assert not row(found, "depth=50").front
+    assert found.verdict.startswith("None is better than the base by cost: it has $1.00; next is ")
 
 
 def test_the_front_has_what_none_beats_in_quality_and_time() -> None:
@@ -169,6 +180,13 @@ def test_the_front_has_what_none_beats_in_quality_and_time() -> None:
     assert {one.name for one in found.rows if one.front} == {"base", "depth=25"}
     assert row(found, "depth=25").p50 == 0.25
     assert (row(found, "base").cost, row(found, "base").tokens) == (0.5, 100)
+    assert found.verdict.startswith(
+        "Best by pipeline.nDCG@10: depth=25 with 0.7000, where the base has 0.5000"
+    )
+    assert found.price == (
+        "A question takes it 250 ms (the base 100 ms); 100 tokens (the base 100 tokens); $0.5 (the base "
+        "$0.5). Faster, and not beaten in both: base (0.5000 in 100 ms)."
+    )
 
 
 def test_what_was_not_asked_everything_is_neither_best_nor_on_the_front() -> None:
@@ -199,7 +217,8 @@ def test_failed_and_missing_cases_are_left_out_and_counted() -> None:
 def test_what_never_ran_has_no_figures(status: Status) -> None:
     found = candidates(FACTORS, BASE, strategy="one_at_a_time")
     empty = reported([Tried(candidate=one, run=one.name, status=status, error="why") for one in found])
-    assert empty.verdict == "No configuration was asked everything."
+    assert empty.verdict == "No configuration was asked everything, so none is called the best."
+    assert empty.price == ""
     assert empty.effects == ()
     assert all(one.objective is None and one.error == "why" for one in empty.rows)
 
@@ -216,7 +235,9 @@ def test_few_questions_have_no_chance() -> None:
     ]
     found = reported(few)
     assert row(found, "fusion=rrf").chance is None
-    assert "too few questions" in found.verdict
+    assert found.verdict.endswith(
+        "Fewer than 6 questions have both, which is too few to tell it from chance."
+    )
 
 
 def test_what_was_dropped_leaves_the_other_effects_all_their_questions() -> None:

@@ -106,6 +106,7 @@ async def test_every_configuration_is_a_stored_run_of_the_same_questions(setting
     stored = [one.store.read(name) for name in one.store.names()]
     assert {found.status for found in stored} == {"done"}
     assert {tuple(found.outcomes) for found in stored} == {tuple(WORDS)}
+    assert {found.header.sweep for found in stored} == {"quick"}
     assert stored[1].header.options["factors"] == {"mode": "keyword", "search.top_k": None}
     assert stored[1].header.settings["mode"] == "keyword"
     assert counted == {"base": 16, "mode=keyword": 16, "search.top_k=1": 16}
@@ -113,6 +114,13 @@ async def test_every_configuration_is_a_stored_run_of_the_same_questions(setting
     report = one.report()
     assert [row.status for row in report.rows] == ["done"] * 3
     assert all(row.objective is not None and row.p50 is not None for row in report.rows)
+
+
+async def test_gold_that_the_collection_lacks_is_told_once_for_all_configurations(settings: Settings) -> None:
+    gone = Case(case_id="gone", question="Gone?", needs=(Need(alternatives=(Gold(document="gone.md"),)),))
+    one = await run(sweeping(settings, Opened(), replace(DATA, cases=(*DATA.cases, gone))))
+    said = "1 gold document is missing, and will not be found: gone.md."
+    assert [warning for warning in one.report().warnings if "gold" in warning] == [said]
 
 
 async def test_a_sweep_is_not_begun_twice_but_resumed_without_asking_again(settings: Settings) -> None:

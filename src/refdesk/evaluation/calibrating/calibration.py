@@ -89,7 +89,8 @@ def calibrate(
     limits = fit(mine, rule)
     low, high = _intervals(mine, rule, seed)
     off_named = f" ({off_topic})" if off_topic else ""
-    named = f"{data}, {split}: {len(on)} questions on topic, {len(mine) - len(on)} off topic{off_named}"
+    whole = ", ".join(filter(None, (data, split)))
+    named = f"{whole}: {len(on)} questions on topic, {len(mine) - len(on)} off topic{off_named}"
     thresholds = Thresholds(abstain_below=limits[0], weak_below=limits[1], measured_on=named)
     return CalibrationReport(
         rule=rule,

@@ -20,7 +20,7 @@ class ScoreFile(RowFile[tuple[bool, str], Asked]):
         return Asked(**{**record, "documents": tuple(record.get("documents", ()))})
 
 
-async def about(desk: Desk, *, data: str, split: str, collection: str) -> About:
+async def about(desk: Desk, *, data: str, split: str, collection: str, excerpt: int | None = None) -> About:
     """Return what the scores of a desk depend on, besides the reranker, whose name each score has."""
     settings = desk.settings
     stored = await desk.collection(collection)
@@ -35,5 +35,6 @@ async def about(desk: Desk, *, data: str, split: str, collection: str) -> About:
         "candidates": settings.candidates,
         "rerank_depth": settings.rerank_depth,
         "evidence": settings.evidence,
+        **({} if excerpt is None else {"excerpt": excerpt}),
         **({"principals": json.dumps(settings.principals)} if settings.principals else {}),
     }

@@ -8,7 +8,15 @@ import numpy as np
 
 from refdesk.errors import InputError
 from refdesk.evaluation.comparing.families import LEAST, gains_of
-from refdesk.evaluation.comparing.gateresult import Finding, Gate, GateRow, failures, notes_on, regression
+from refdesk.evaluation.comparing.gateresult import (
+    Finding,
+    Gate,
+    GateRow,
+    failures,
+    notes_on,
+    regression,
+    unproven,
+)
 from refdesk.evaluation.comparing.headline import headline
 from refdesk.evaluation.comparing.pairing import (
     FAILED,
@@ -25,9 +33,11 @@ from refdesk.evaluation.comparing.statistics import (
     Estimate,
     Floats,
     cases_needed,
+    cases_unseen,
     detectable,
     holm,
     mean_interval,
+    share,
     sign_flips,
     standard_error,
 )
@@ -43,6 +53,7 @@ def gate(
     max_regression: float = MAX_REGRESSION,
     measures: Sequence[str] | None = None,
     max_failed: int = 0,
+    strict: bool = False,
     alpha: float = ALPHA,
     seed: int = 0,
     force: bool = False,
@@ -53,7 +64,7 @@ def gate(
       number of measures, says the same; of what a case takes (seconds, tokens, cost) it is a share of that;
     - or more cases failed than in the baseline, by more than `max_failed`.
 
-    A regression that is possible but not shown passes, and is called `cannot tell`.
+    A regression that is possible but not shown passes, and is called `cannot tell`; `strict` stops that too.
     Errors: `InputError` for a candidate that did not come to its end, and those of `compare`.
     """
     _check(max_regression, max_failed, alpha)
@@ -69,10 +80,12 @@ def gate(
     reasons = [regression(row, max_regression) for row in rows if row.finding == "regressed"]
     if len(failed) - len(before) > max_failed:
         reasons.append(failures(len(failed), len(before), max_failed))
+    reasons += unproven(rows, names, max_regression) if strict else ()
     return Gate(
         baseline=tuple(run.header.name for run in first.runs),
         candidate=tuple(run.header.name for run in second.runs),
         max_regression=max_regression,
+        max_failed=max_failed,
         cases=len(cases),
         passed=not reasons,
         rows=rows,
@@ -99,6 +112,15 @@ class _Watched:
     margin: float
     shares: bool
 
+    @property
+    def moved(self) -> int:
+        return int((self.gains != 0).sum())
+
+    @property
+    def unseen(self) -> float:
+        """Return the share of cases that may be worse; few that moved say little of those never asked."""
+        return share(int((self.gains < 0).sum()), len(self.gains)).high
+
     @classmethod
     def of(cls, pair: Paired, max_regression: float) -> "_Watched":
         if is_quality(pair.measure):
@@ -110,6 +132,10 @@ class _Watched:
             )
         gains = np.log(pair.a) - np.log(pair.b)
         return cls(pair=pair, gains=gains, margin=math.log1p(max_regression), shares=True)
+
+    def mean(self, values: Floats) -> float:
+        """Return a mean; where shares count the geometric one, so that the gain is what two of them say."""
+        return math.exp(np.log(values).mean()) if self.shares else float(values.mean())
 
     def shown(self, gain: float) -> float:
         """Return a gain as it is told; as a share it is how much less the candidate takes."""
@@ -125,22 +151,32 @@ def _rows(watched: Sequence[_Watched], alpha: float, seed: int) -> Iterator[Gate
         yield GateRow(
             measure=one.pair.measure,
             cases=len(one.gains),
-            baseline=float(one.pair.a.mean()),
-            candidate=float(one.pair.b.mean()),
+            moved=one.moved,
+            baseline=one.mean(one.pair.a),
+            candidate=one.mean(one.pair.b),
             gain=Estimate(*(one.shown(value) for value in (gain.value, gain.low, gain.high))),
             chance=chance,
             corrected=corrected,
-            finding=_finding(gain, one.margin, corrected <= alpha, len(one.gains)),
+            finding=_finding(gain, one, unlikely=corrected <= alpha),
             seen_from=-one.shown(-one.margin - detectable(error, alpha=alpha)) if error else None,
-            needed=cases_needed(spread, one.margin, alpha=alpha) if spread and one.margin else None,
+            needed=_needed(one, spread, alpha) if one.margin else None,
+            shares=one.shares,
             left_out=one.pair.left_out,
         )
 
 
-def _finding(gain: Estimate, margin: float, unlikely: bool, cases: int) -> Finding:
-    if unlikely and gain.high < -margin:
+def _finding(gain: Estimate, one: _Watched, *, unlikely: bool) -> Finding:
+    """Name what was found; where few cases moved, their interval says nothing of the others."""
+    if unlikely and gain.high < -one.margin:
         return "regressed"
-    return "held" if cases >= LEAST and gain.low >= -margin else "cannot tell"
+    told = one.moved >= LEAST or one.unseen <= one.margin
+    return "held" if told and len(one.gains) >= LEAST and gain.low >= -one.margin else "cannot tell"
+
+
+def _needed(one: _Watched, spread: float, alpha: float) -> int:
+    """Return how many cases it would take; where few moved, so that as few rule it out."""
+    by_share = cases_unseen(one.margin) if one.moved < LEAST else 0
+    return max(by_share, cases_needed(spread, one.margin, alpha=alpha) if spread else 0)
 
 
 def _watched(

@@ -208,6 +208,11 @@ def cases_needed(spread: float, difference: float, *, alpha: float = ALPHA, powe
     return max(2, math.ceil((detectable(spread, alpha=alpha, power=power) / difference) ** 2))
 
 
+def cases_unseen(part: float) -> int:
+    """Return how many cases, none of which moved, leave room for no larger share that would (Wilson)."""
+    return math.ceil(NORMAL.inv_cdf((1 + CONFIDENCE) / 2) ** 2 * (1 / part - 1))
+
+
 def share(part: int, whole: int) -> Estimate:
     """Return a share with its interval, which has a width also where the share is 0 or 1."""
     normal = NORMAL.inv_cdf((1 + CONFIDENCE) / 2)

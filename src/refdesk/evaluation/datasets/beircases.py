@@ -6,8 +6,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from refdesk.errors import SourceError
-from refdesk.evaluation.datasets.beir import JUDGEMENTS, QUERIES, Grades, read_beir
+from refdesk.errors import InputError, SourceError
+from refdesk.evaluation.datasets.beir import JUDGEMENTS, QUERIES, Beir, BeirDocument, Grades, read_beir
 from refdesk.evaluation.datasets.cases import Case, CorpusDocument, DataSet, Gold, Need
 from refdesk.evaluation.datasets.digests import data_digest
 
@@ -37,6 +37,33 @@ def read_beir_cases(folder: str | PathLike[str], *, split: str = "", corpus: boo
         digest=data_digest(cases, documents),
         facts={"reader": "beir", "folder": root.name},
     )
+
+
+def as_beir(data: DataSet) -> Beir:
+    """Return cases as judgements of documents: whatever a case names is relevant, by the best of its grades.
+
+    Cases that name nothing are left out; of a span only its document counts.
+    Errors: `InputError` where none is left.
+    """
+    judgements = {case.case_id: dict(_grades(case)) for case in data.cases if case.needs}
+    if not judgements:
+        raise InputError(
+            f"None of the questions of {data.name!r} says what has to be found.",
+            remedy="Name documents under `expected`, see docs/evaluation-data.md.",
+        )
+    return Beir(
+        name=data.name,
+        split=data.split,
+        documents=tuple(BeirDocument(one.document, one.title, one.text) for one in data.documents),
+        queries={case.case_id: case.question for case in data.cases if case.needs},
+        judgements=judgements,
+    )
+
+
+def _grades(case: Case) -> Iterator[tuple[str, int]]:
+    """Yield documents with their grades, the best grade of each last."""
+    for need in sorted(case.needs, key=lambda need: need.grade):
+        yield from ((gold.document, need.grade) for gold in need.alternatives)
 
 
 def _only_split(root: Path) -> str:

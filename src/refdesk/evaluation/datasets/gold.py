@@ -34,6 +34,8 @@ class Judged:
     """Name of each need to its grade; empty where no need can be judged."""
     ranking: tuple[str, ...] = ()
     """Best first."""
+    ranks: tuple[int | None, ...] = ()
+    """For each need of the case the rank of the chunk, or document, that meets it; None where none does."""
     unusable: tuple[str, ...] = ()
     """Gold that is not where it should be, each with the reason."""
 
@@ -54,7 +56,7 @@ def place(gold: Gold, text: str) -> Span | None:
 
 
 def judged(case: Case, spans: Sequence[ChunkSpan], texts: Mapping[str, str]) -> Judged:
-    """Judge chunks as they are ranked; `texts` holds the documents that gold spans are in.
+    """Judge chunks as they are ranked; `texts` holds gold documents as `stored_gold` returns them.
 
     Where all gold is whole documents, documents are ranked, each where its best chunk stands. Else chunks
     are: one that completes half of a gold span, alone or with those before it, stands for that need. What
@@ -62,14 +64,15 @@ def judged(case: Case, spans: Sequence[ChunkSpan], texts: Mapping[str, str]) -> 
     documents is left out, and one whose documents are missing counts as not found; `unusable` names both.
     """
     checked = [_checked(need, texts) for need in case.needs]
-    targets = [
-        _Target(f"need {place}", one.grade, one.found) for place, one in enumerate(checked) if one.fair
-    ]
+    targets = [_Target(_name(place), one.grade, one.found) for place, one in enumerate(checked) if one.fair]
     whole = all(not one.quote for need in case.needs for one in need.alternatives)
     ranked = list(dict.fromkeys((source, 0, 0) for source, _, _ in spans))[:DEEPEST] if whole else spans
+    ranking = tuple(_ranking(targets, ranked))
+    met = {name: rank for rank, name in reversed(ranking)}
     return Judged(
         qrels={target.name: target.grade for target in targets},
-        ranking=tuple(_ranking(targets, ranked)),
+        ranking=tuple(name for _, name in ranking),
+        ranks=tuple(met.get(_name(place)) for place, _ in enumerate(checked)),
         unusable=tuple(dict.fromkeys(reason for one in checked for reason in one.lost)),
     )
 
@@ -110,15 +113,19 @@ class _Target:
         return len(seen) * 2 >= span[1] - span[0]
 
 
-def _ranking(targets: Sequence[_Target], spans: Sequence[ChunkSpan]) -> Iterator[str]:
-    """Yield names of needs where they are met first; a chunk that meets several stands for each of them."""
+def _name(place: int) -> str:
+    return f"need {place}"
+
+
+def _ranking(targets: Sequence[_Target], spans: Sequence[ChunkSpan]) -> Iterator[tuple[int, str]]:
+    """Yield ranks, and names of needs where they are met first; a chunk may stand for several of them."""
     open_targets = list(targets)
-    for source, start, end in dict.fromkeys(spans):
+    for rank, (source, start, end) in enumerate(dict.fromkeys(spans), 1):
         met = [target for target in open_targets if target.met_by(source, start, end)]
         open_targets = [target for target in open_targets if target not in met]
-        yield from (target.name for target in met)
+        yield from ((rank, target.name) for target in met)
         if not met:
-            yield f"other {start} {end} {source}"
+            yield rank, f"other {start} {end} {source}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,10 +144,11 @@ def _checked(need: Need, texts: Mapping[str, str]) -> _Checked:
     lost: list[str] = []
     for gold in need.alternatives:
         span = place(gold, texts.get(gold.document, ""))
+        there = gold.document in texts
         if not gold.quote or span:
             found.append((gold.document, span if gold.quote else None))
-        else:
-            lost.append(why_unusable(gold, there=gold.document in texts))
+        if not there or (gold.quote and not span):
+            lost.append(why_unusable(gold, there=there))
     missing = any(one.document not in texts for one in need.alternatives)
     return _Checked(grade=need.grade, found=tuple(found), fair=bool(found) or missing, lost=tuple(lost))
 

@@ -144,14 +144,17 @@ def _standing(outcome: CaseOutcome) -> Iterator[list[Child | Cell]]:
         for one in need.alternatives:
             which = element("small", f" (need {number})") if len(outcome.needs) > 1 else None
             quote = element("q", quoted(one.quote, QUOTE)) if one.quote else None
-            ranks = (_rank(one, channel) for channel in outcome.channels)
+            ranks = (_rank(one, channel, number - 1) for channel in outcome.channels)
             yield [[label(one.document, 60), which, quote], *(Cell(rank, "number") for rank in ranks)]
 
 
-def _rank(gold: Gold, channel: Channel) -> Child:
+def _rank(gold: Gold, channel: Channel, need: int) -> Child:
     if gold.document not in channel.documents:
         return element("span", "–", title=f"not among the {len(channel.documents)} found")
     rank = channel.documents.index(gold.document) + 1
+    if gold.quote and gold.start is None and channel.ranks:
+        met = channel.ranks[need]
+        return [rank, element("small", f" met by chunk {met}" if met else " met by no chunk")]
     if gold.start is None or gold.end is None or not channel.spans:
         return rank
     start, end = gold.start, gold.end

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from refdesk.evaluation.comparing.statistics import Estimate, mean_intervals, share
-from refdesk.evaluation.runs.outcomes import last_part, lower_is_better
+from refdesk.evaluation.runs.outcomes import is_quality, last_part, lower_is_better
 from refdesk.evaluation.searching.metrics import percentile
 
 
@@ -94,6 +94,13 @@ def written(name: str, value: float) -> str:
         case "pollution":
             return f"{value:.2f}"
     return f"{value:.3f}"
+
+
+def moved(name: str, value: float) -> str:
+    """Write a difference of two values, with its sign."""
+    if is_quality(name):
+        return f"{value:+.3f}"
+    return f"{'-' if value < 0 else '+'}{written(name, abs(value))}"
 
 
 def duration(seconds: float) -> str:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from refdesk.desk import Desk
 from refdesk.documents import Hit, Scope
-from refdesk.errors import InputError, NotFound
+from refdesk.errors import InputError
 from refdesk.evaluation.datasets.cases import Case
-from refdesk.evaluation.datasets.gold import MEASURES, judged, measures_of
+from refdesk.evaluation.datasets.gold import MEASURES, Judged, measures_of
 from refdesk.evaluation.runs.outcomes import Channel
 from refdesk.evaluation.searching.finders import TOP_K, Way
 from refdesk.evaluation.searching.metrics import ranked_documents
@@ -69,26 +69,9 @@ def channel(name: str, hits: Iterable[Hit], seconds: float) -> Channel:
     )
 
 
-async def gold_texts(desk: Desk, case: Case, collection: str, known: dict[str, str]) -> Mapping[str, str]:
-    """Return the texts of documents whose spans a case is about; those that are not stored are missing.
-
-    `known` keeps them for the next case.
-    """
-    quoted = {gold.document for need in case.needs for gold in need.alternatives if gold.quote}
-    for name in quoted - known.keys():
-        try:
-            known[name] = (await desk.document(name, collections=collection)).text
-        except NotFound:
-            continue
-    return {name: known[name] for name in quoted if name in known}
-
-
-def ranking_measures(
-    case: Case, found: Channel, texts: Mapping[str, str]
-) -> tuple[dict[str, float], dict[str, str], tuple[str, ...]]:
-    """Return the measures of a channel, those that are missing with the reason, and gold that is unusable."""
-    ranking = judged(case, found.spans, texts)
+def ranking_measures(case: Case, found: Channel, ranking: Judged) -> tuple[dict[str, float], dict[str, str]]:
+    """Return the measures of a channel that was judged, and those that are missing with the reason."""
     values = measures_of(ranking, found.spans)
     reason = NOT_IN_TEXTS if case.needs else NOTHING_TO_FIND
     missing = {f"{found.name}.{name}": reason for name in MEASURES if name not in values}
-    return {f"{found.name}.{name}": value for name, value in values.items()}, missing, ranking.unusable
+    return {f"{found.name}.{name}": value for name, value in values.items()}, missing

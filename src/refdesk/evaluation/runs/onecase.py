@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from refdesk.answering import MODEL_UNAVAILABLE
 from refdesk.context import NO_USAGE, Answer, Context, Usage
@@ -18,8 +18,9 @@ from refdesk.errors import (
     StoreError,
 )
 from refdesk.evaluation.datasets.cases import Case
+from refdesk.evaluation.datasets.gold import judged
 from refdesk.evaluation.runs.answers import Marks, Reading, answer_marks, answer_outcome, read_answer
-from refdesk.evaluation.runs.channels import PIPELINE, channel, gold_texts, ranking_measures, searched
+from refdesk.evaluation.runs.channels import PIPELINE, channel, ranking_measures, searched
 from refdesk.evaluation.runs.judging import Judge
 from refdesk.evaluation.runs.outcomes import CaseOutcome, Channel
 from refdesk.evaluation.runs.runheader import Asked, model_of
@@ -43,8 +44,8 @@ class Asking:
     channels: Sequence[str]
     pipeline: Pipeline | None
     """As it is run: cut off behind what finds, where no answers are asked for."""
-    texts: dict[str, str] = field(default_factory=dict)
-    """Documents that gold spans are in, by source id."""
+    texts: Mapping[str, str]
+    """The gold documents that are stored, by source id, with texts where gold is a span of them."""
 
     async def outcome(self, case: Case) -> tuple[CaseOutcome, Exception | None]:
         """Return what came of a case, and the error that it ended with. Errors: those of `FATAL`."""
@@ -70,7 +71,7 @@ class Asking:
         channels = [await searched(self.desk, name, case.question, where) for name in self.channels]
         if self.pipeline is None:
             seconds = sum(one.seconds for one in channels)
-            return await self._ranked(case, replace(_bare(case), seconds=seconds), channels)
+            return self._ranked(case, replace(_bare(case), seconds=seconds), channels)
         began = time.perf_counter()
         context = await self.desk.run(
             self.pipeline, case.question, collections=where, llm=self.asked.llm, history=case.history
@@ -78,21 +79,23 @@ class Asking:
         seconds = time.perf_counter() - began
         _check_written(context.raise_for_error())
         channels.append(channel(PIPELINE, context.hits, seconds))
-        outcome = await self._ranked(case, _spent(case, context, seconds), channels)
+        outcome = self._ranked(case, _spent(case, context, seconds), channels)
         return await self._answered(case, context, outcome) if self.asked.answers else outcome
 
-    async def _ranked(self, case: Case, outcome: CaseOutcome, channels: Sequence[Channel]) -> CaseOutcome:
-        texts = await gold_texts(self.desk, case, self.asked.collection, self.texts)
+    def _ranked(self, case: Case, outcome: CaseOutcome, channels: Sequence[Channel]) -> CaseOutcome:
         measures, excluded = {**outcome.measures}, {**outcome.excluded}
         warnings = dict.fromkeys(outcome.warnings)
+        told = []
         for found in channels:
-            values, missing, unusable = ranking_measures(case, found, texts)
+            ranking = judged(case, found.spans, self.texts)
+            values, missing = ranking_measures(case, found, ranking)
             measures |= values
             excluded |= missing
-            warnings |= dict.fromkeys(unusable)
+            warnings |= dict.fromkeys(ranking.unusable)
+            told.append(replace(found, ranks=ranking.ranks))
         return replace(
             outcome,
-            channels=tuple(channels),
+            channels=tuple(told),
             measures=measures,
             excluded=excluded,
             warnings=tuple(warnings),

@@ -46,6 +46,8 @@ class Channel:
     """Source ids as ranked, a document where its best chunk stands."""
     spans: tuple[tuple[str, int, int], ...] = ()
     """Source id, start and end of each chunk as ranked."""
+    ranks: tuple[int | None, ...] = ()
+    """For each need of the case the rank of what meets it, None where nothing does; empty where not known."""
     seconds: float
 
 
@@ -119,6 +121,8 @@ class RunHeader:
     seed: int
     started: str
     """ISO 8601, UTC."""
+    sweep: str = ""
+    """Name of the sweep that it is of; empty for a run of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,9 @@ class Asked:
     seed: int = 0
 
 
-async def header_of(desk: Desk, data: DataSet, asked: Asked, *, name: str, **options: Any) -> RunHeader:
+async def header_of(
+    desk: Desk, data: DataSet, asked: Asked, *, name: str, sweep: str = "", **options: Any
+) -> RunHeader:
     """Return the header of a run that begins now; `options` are what else was asked, such as a sample.
 
     Errors: `NotFound` for a collection that is not there, and those of the embedder and reranker.
@@ -59,6 +61,7 @@ async def header_of(desk: Desk, data: DataSet, asked: Asked, *, name: str, **opt
         options={**await _options(desk, asked), **options},
         seed=asked.seed,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
+        sweep=sweep,
     )
 
 

@@ -9,6 +9,7 @@ import anyio.lowlevel
 from refdesk.desk import Desk
 from refdesk.errors import InputError, PipelineError
 from refdesk.evaluation.datasets.cases import Case, DataSet
+from refdesk.evaluation.datasets.goldcheck import LostGold, lost_gold, stored_gold
 from refdesk.evaluation.runs.channels import channels_of
 from refdesk.evaluation.runs.onecase import Asking
 from refdesk.evaluation.runs.outcomes import CaseOutcome, Run
@@ -19,8 +20,11 @@ from refdesk.pipeline import LLMValue, Pipeline
 
 MOST_FAILURES = 5
 """Cases that fail one after the other before the run ends."""
+NOT_ALL = "It has not asked everything yet."
 OnOutcome = Callable[[CaseOutcome], None]
 OnCase = Callable[[Case], None]
+OnLost = Callable[[Sequence[LostGold]], None]
+"""Takes the gold that the collection lacks, before anything is asked; only where there is some."""
 
 
 def ignore(what: Any) -> None:
@@ -41,6 +45,7 @@ async def evaluate(
     known: Mapping[str, CaseOutcome] | None = None,
     on_outcome: OnOutcome = ignore,
     on_case: OnCase = ignore,
+    on_lost: OnLost = ignore,
 ) -> tuple[CaseOutcome, ...]:
     """Ask every case that is not `known`, one after the other, and return all outcomes in their order.
 
@@ -57,7 +62,7 @@ async def evaluate(
         llm=llm,
         seed=seed,
     )
-    asking = await _prepared(desk, data, asked)
+    asking = await _prepared(desk, data, asked, on_lost)
     return await _evaluate(asking, data, known or {}, on_outcome, on_case)
 
 
@@ -68,37 +73,48 @@ async def stored_run(
     *,
     store: RunStore,
     name: str,
+    cases: Sequence[Case] | None = None,
     resume: bool = False,
+    sweep: str = "",
     options: Mapping[str, Any] | None = None,
     on_outcome: OnOutcome = ignore,
     on_case: OnCase = ignore,
+    on_lost: OnLost = ignore,
 ) -> Run:
     """Evaluate as `evaluate` does, keep every outcome at once, and return the run as it is stored.
 
-    `options` is what else the header tells, such as how a sample was drawn. A run that is broken off is kept
-    as interrupted, one that ends with an error as crashed; `resume` goes on with either.
+    `cases` are those of the data that are asked now, else all; a run that lacks some is interrupted, as one
+    is that is broken off. One that ends with an error is crashed; `resume` goes on with either. `options` is
+    what else the header tells, such as how a sample was drawn.
     Errors: those of `evaluate` and of `RunStore.begin`.
     """
-    asking = await _prepared(desk, data, asked)
-    header = await header_of(desk, data, asking.asked, name=name, **(options or {}))
+    part = data if cases is None else replace(data, cases=tuple(cases))
+    asking = await _prepared(desk, part, asked, on_lost)
+    header = await header_of(desk, data, asking.asked, name=name, sweep=sweep, **(options or {}))
     with store.begin(header, resume=resume) as run:
 
         def keep(outcome: CaseOutcome) -> None:
             run.add(outcome)
             on_outcome(outcome)
 
-        await _evaluate(asking, data, run.known, keep, on_case)
+        await _evaluate(asking, part, run.known, keep, on_case)
+        if len(part.cases) < len(data.cases):
+            run.finish("interrupted", NOT_ALL)
     return store.read(name)
 
 
-async def _prepared(desk: Desk, data: DataSet, asked: Asked) -> Asking:
+async def _prepared(desk: Desk, data: DataSet, asked: Asked, on_lost: OnLost) -> Asking:
     """Return what asks, once all is known that can be wrong. Errors: `InputError`, `PipelineError`."""
     _check(data, asked)
     pipeline = asked.pipeline if asked.answers or asked.pipeline is None else finding(asked.pipeline)
     if pipeline and (problems := pipeline.problems(llm=bool(asked.llm or desk.settings.llm))):
         raise PipelineError(problems, name=pipeline.name)
     channels = await channels_of(desk, asked.channels, asked.collection)
-    return Asking(desk=desk, asked=replace(asked, channels=channels), channels=channels, pipeline=pipeline)
+    texts = await stored_gold(desk, data, collection=asked.collection)
+    if lost := lost_gold(data.cases, texts):
+        on_lost(lost)
+    asked = replace(asked, channels=channels)
+    return Asking(desk=desk, asked=asked, channels=channels, pipeline=pipeline, texts=texts)
 
 
 def _check(data: DataSet, asked: Asked) -> None:

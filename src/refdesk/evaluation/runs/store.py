@@ -39,6 +39,10 @@ def default_folder(settings: Settings) -> Path:
     return files_beside(settings.library) / "evaluations"
 
 
+class BrokenOff(Exception):
+    """Whoever asks for a run wants no more of it now; it is interrupted, and has not failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunStore:
     """A folder of runs."""
@@ -172,7 +176,7 @@ class OpenRun:
     ) -> None:
         if error is None:
             self.finish("done")
-        elif isinstance(error, Exception):
+        elif isinstance(error, Exception) and not isinstance(error, BrokenOff):
             self.finish("crashed", said(error))
         else:
             self.finish("interrupted", "It was broken off.")

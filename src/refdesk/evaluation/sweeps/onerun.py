@@ -1,15 +1,14 @@
 """One configuration of a sweep as a stored run that is asked more and more."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from refdesk.desk import Desk
 from refdesk.errors import StoreLocked
 from refdesk.evaluation.datasets.cases import Case, DataSet
-from refdesk.evaluation.runs.outcomes import CaseOutcome, RunHeader
-from refdesk.evaluation.runs.runheader import Asked, header_of
-from refdesk.evaluation.runs.running import evaluate
-from refdesk.evaluation.runs.store import OpenRun, RunStore, said
+from refdesk.evaluation.runs.outcomes import CaseOutcome
+from refdesk.evaluation.runs.runheader import Asked
+from refdesk.evaluation.runs.running import OnLost, stored_run
+from refdesk.evaluation.runs.store import BrokenOff, RunStore, said
 from refdesk.evaluation.sweeps.candidates import Candidate
 from refdesk.evaluation.sweeps.factors import Setup
 from refdesk.evaluation.sweeps.libraries import Opening
@@ -21,7 +20,7 @@ OnOutcome = Callable[[CaseOutcome, bool], None]
 """Takes an outcome, and whether it was asked for now rather than known from a run before."""
 
 
-class Spent(Exception):
+class Spent(BrokenOff):
     """The budget is spent."""
 
 
@@ -70,65 +69,38 @@ class Asker:
     collection: str
     store: RunStore
     opening: Opening
+    on_lost: OnLost
 
     async def ask(self, run: SweepRun, cases: Sequence[Case], on_outcome: OnOutcome, *, resume: bool) -> None:
         """Ask these cases, but for those that are known, and keep every outcome at once.
 
         A configuration that fails says so in its status. Errors: `Spent`, `StoreLocked`.
         """
+        new: set[str] = set()
+
+        def take(outcome: CaseOutcome) -> None:
+            run.status, run.outcomes[outcome.case_id] = "partly", outcome
+            on_outcome(outcome, outcome.case_id in new)
+
         try:
             async with self.opening(run.setup.settings) as desk:
-                asked = run.asked(self.sweep, self.collection)
-                told = {"sweep": self.sweep.name, "factors": dict(run.candidate.values)}
-                header = await header_of(desk, self.data, asked, name=run.name, **told)
-                part = replace(self.data, cases=tuple(cases))
-                await self._within(run, desk, part, asked, header, on_outcome, resume=resume)
+                await stored_run(
+                    desk,
+                    self.data,
+                    run.asked(self.sweep, self.collection),
+                    store=self.store,
+                    name=run.name,
+                    cases=cases,
+                    resume=resume,
+                    sweep=self.sweep.name,
+                    options={"factors": dict(run.candidate.values)},
+                    on_case=lambda case: new.add(case.case_id),
+                    on_outcome=take,
+                    on_lost=self.on_lost,
+                )
         except (Spent, StoreLocked):
             raise
         except Exception as error:  # a step or a model of the user's own may raise anything
             run.status, run.error = "failed", said(error)
-
-    async def _within(
-        self,
-        run: SweepRun,
-        desk: Desk,
-        part: DataSet,
-        asked: Asked,
-        header: RunHeader,
-        on_outcome: OnOutcome,
-        *,
-        resume: bool,
-    ) -> None:
-        kept = self.store.begin(header, resume=resume)
-        run.status = "partly"
-        try:
-            await evaluate(
-                desk,
-                part,
-                pipeline=asked.pipeline,
-                collection=asked.collection,
-                channels=asked.channels,
-                answers=asked.answers,
-                judge=asked.judge,
-                seed=asked.seed,
-                known=kept.known,
-                on_outcome=lambda outcome: _keep(run, kept, outcome, on_outcome),
-            )
-        except BaseException as error:
-            broken = isinstance(error, Exception) and not isinstance(error, Spent)
-            kept.finish(
-                "crashed" if broken else "interrupted", said(error) if broken else "It was broken off."
-            )
-            raise
-        whole = len(part.cases) == len(self.data.cases)
-        kept.finish(
-            "done" if whole else "interrupted", "" if whole else "The sweep has not asked everything."
-        )
-        run.status = "done" if whole else "partly"
-
-
-def _keep(run: SweepRun, kept: OpenRun, outcome: CaseOutcome, on_outcome: OnOutcome) -> None:
-    asked_now = kept.known.get(outcome.case_id) != outcome
-    kept.add(outcome)
-    run.outcomes[outcome.case_id] = outcome
-    on_outcome(outcome, asked_now)
+        else:
+            run.status = "done" if len(cases) == len(self.data.cases) else "partly"

@@ -6,46 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from refdesk.evaluation.comparing.statistics import Estimate, holm, mean_interval, sign_flips
+from refdesk.evaluation.comparing.statistics import holm, mean_interval, sign_flips
 from refdesk.evaluation.runs.outcomes import lower_is_better
 from refdesk.evaluation.searching.metrics import percentile
-from refdesk.evaluation.sweeps.candidates import BASE
 from refdesk.evaluation.sweeps.effects import Effect, effects_of
-from refdesk.evaluation.sweeps.tried import Status, Tried, seconds_of, values_of
-
-LEAST = 6
-"""Questions that a difference needs to be told from chance."""
-ALPHA = 0.05
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One configuration."""
-
-    name: str
-    run: str
-    values: Mapping[str, Any]
-    status: Status
-    error: str = ""
-    asked: int = 0
-    missing: int = 0
-    """Questions for which the objective could not be measured, or that failed."""
-    objective: Estimate | None = None
-    difference: Estimate | None = None
-    """Above the base, on the questions of both."""
-    changed: int = 0
-    """Questions whose objective differs from the base's."""
-    chance: float | None = None
-    """How likely a difference as large is by chance alone, corrected for the number of configurations."""
-    p50: float | None = None
-    """Seconds of half of the questions."""
-    p95: float | None = None
-    cost: float = 0.0
-    """Dollars a question."""
-    tokens: float = 0.0
-    """Of language models, a question."""
-    front: bool = False
-    """Whether none is both better and faster."""
+from refdesk.evaluation.sweeps.inwords import price, verdict
+from refdesk.evaluation.sweeps.rows import LEAST, Row, badness
+from refdesk.evaluation.sweeps.tried import Tried, seconds_of, values_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +30,9 @@ class SweepReport:
     best: str
     """Name of the best configuration that was asked everything; empty for none."""
     verdict: str
-    """What the figures say about it, in a sentence."""
+    """Which it is, by what measure, by how much, and whether that is more than chance."""
+    price: str
+    """What it takes beside the base; the others that none beats in quality and time."""
     warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -87,7 +56,7 @@ def report(
     rows = _corrected([_row(one, tried[0], objective, seed) for one in tried])
     rows = _fronted(rows, lower)
     finished = [row for row in rows if row.status == "done" and row.objective is not None]
-    best = min(finished, key=lambda row: _badness(row, lower), default=None)
+    best = min(finished, key=lambda row: badness(row, lower), default=None)
     return SweepReport(
         name=name,
         data=data,
@@ -98,7 +67,8 @@ def report(
         rows=tuple(rows),
         effects=tuple(effects_of(tried, objective, seed)),
         best=best.name if best else "",
-        verdict=_verdict(best, rows, lower),
+        verdict=verdict(best, rows, objective),
+        price=price(best, rows, objective),
         warnings=tuple(warnings),
     )
 
@@ -148,15 +118,10 @@ def _corrected(rows: Sequence[Row]) -> list[Row]:
     return [row if row.chance is None else replace(row, chance=next(corrected)) for row in rows]
 
 
-def _badness(row: Row, lower: bool) -> float:
-    assert row.objective is not None
-    return row.objective.value if lower else -row.objective.value
-
-
 def _fronted(rows: Sequence[Row], lower: bool) -> list[Row]:
     """Mark the rows that no other beats in quality without being slower, and the other way round."""
     points = {
-        row.name: (_badness(row, lower), row.p50)
+        row.name: (badness(row, lower), row.p50)
         for row in rows
         if row.status == "done" and row.objective is not None and row.p50 is not None
     }
@@ -168,23 +133,3 @@ def _fronted(rows: Sequence[Row], lower: bool) -> list[Row]:
 
 def _beats(one: tuple[float, float], other: tuple[float, float]) -> bool:
     return one != other and one[0] <= other[0] and one[1] <= other[1]
-
-
-def _verdict(best: Row | None, rows: Sequence[Row], lower: bool) -> str:
-    if best is None:
-        return "No configuration was asked everything."
-    if best.name == BASE:
-        return "None is better than the base."
-    gap, chance = best.difference, best.chance
-    if gap is None or chance is None:
-        return f"{best.name} is the best; too few questions tell it from the base."
-    better = gap.high < 0 if lower else gap.low > 0
-    said = f"{gap.value:+.4f} ({gap.low:+.4f} to {gap.high:+.4f}) above the base, p {p_in_words(chance)}"
-    compared = sum(row.chance is not None for row in rows)
-    said += f" of {compared} comparisons" if compared > 1 else ""
-    evidence = "is better" if better and chance < ALPHA else "is the best, without evidence that it is better"
-    return f"{best.name} {evidence}: {said}."
-
-
-def p_in_words(chance: float) -> str:
-    return f"{chance:.3f}" if chance >= 0.001 else "< 0.001"

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from refdesk.errors import InputError, Problem
 from refdesk.evaluation.comparing.statistics import sign_flips
 from refdesk.evaluation.datasets.cases import Case, DataSet
 from refdesk.evaluation.datasets.digests import data_digest
+from refdesk.evaluation.datasets.goldcheck import LostGold, lost_in_words
 from refdesk.evaluation.datasets.reading import sampled
 from refdesk.evaluation.runs.outcomes import CaseOutcome, lower_is_better
 from refdesk.evaluation.runs.store import RunStore
@@ -27,7 +28,8 @@ from refdesk.evaluation.sweeps.libraries import (
 )
 from refdesk.evaluation.sweeps.onerun import Asker, Spent, SweepRun
 from refdesk.evaluation.sweeps.reading import Sweep
-from refdesk.evaluation.sweeps.report import LEAST, SweepReport, report
+from refdesk.evaluation.sweeps.report import SweepReport, report
+from refdesk.evaluation.sweeps.rows import LEAST
 from refdesk.evaluation.sweeps.tried import values_of
 from refdesk.settings import Settings
 
@@ -120,6 +122,7 @@ class Sweeping:
             collection=self.collection,
             store=self.store,
             opening=self._opening,
+            on_lost=self._warn_of_lost,
         )
         try:
             for cases in self._rounds():
@@ -182,6 +185,9 @@ class Sweeping:
         await asker.ask(run, cases, take, resume=self._resume or bool(run.outcomes))
         if run.status == "failed":
             on_asked(run.candidate.name, len(self.data.cases) - len(run.outcomes))
+
+    def _warn_of_lost(self, gold: Sequence[LostGold]) -> None:
+        self.warnings |= dict.fromkeys(one for one in lost_in_words(gold) if one not in self.data.warnings)
 
     def _spend(self, outcome: CaseOutcome) -> None:
         self._dollars += outcome.cost
