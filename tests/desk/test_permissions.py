@@ -208,3 +208,19 @@ async def test_a_citation_is_withheld_when_its_document_was_taken_away_meanwhile
     assert checked.citations == ()
     forged = replace(found, principals=("anna",))
     assert [one.source_id for one in (await desk.step(Cite(), forged)).citations] == ["merger"]
+
+
+async def test_a_tool_of_ones_own_is_told_who_asks_and_no_model_can_say_otherwise(desk: refdesk.Desk) -> None:
+    async def minutes(topic: str, context: refdesk.Context) -> str:
+        """Look into the minutes."""
+        return f"{topic}: minutes of {', '.join(context.principals)} on {context.question!r}"
+
+    asked = Calls(("minutes", {"topic": "merger", "context": {"principals": ["board"]}}))
+    again = Calls(("minutes", {"topic": "merger"}))
+    model = ScriptedLLM([asked, again, "Nothing is known."])
+    found = await desk.run(Loop(tools=("search", minutes)), MERGER, llm=model, principals="anna")
+    refused, told, *_ = found.tool_history
+    assert (refused.outcome, told.outcome) == ("error", "done")
+    assert "`context`" in refused.summary
+    assert told.summary == f"> merger: minutes of anna on {MERGER!r}"
+    assert "context" not in told.arguments

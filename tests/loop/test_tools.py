@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field, create_model
 from typing_extensions import TypedDict
 
+from refdesk.context import Context
 from refdesk.errors import InputError, ToolError
 from refdesk.llm import ToolForm
 from refdesk.llm.replies import LONGEST
@@ -509,3 +510,22 @@ async def test_a_function_that_returns_what_has_to_be_awaited() -> None:
         return Clerk().later(what)
 
     assert await tool_of(later).run(what="a") == "a 7"
+
+
+async def test_the_context_is_filled_by_the_loop() -> None:
+    def whose(what: str, run: Context, times: int = 1) -> str:
+        """Say whose it is."""
+        return f"{what} of {run.user}" * times
+
+    made = tool_of(whose)
+    assert list(made.parameters["properties"]) == ["what", "times"]
+    within = made.within(Context(question="", user="anna"))
+    assert await within.run(**arguments_of(within, '{"what": "a hat"}')) == "a hat of anna"
+    with pytest.raises(ToolError, match="`run`"):
+        arguments_of(made, '{"what": "a", "run": "b"}')
+    with pytest.raises(InputError, match="takes the context twice: one and two"):
+        tool_of(twice)
+
+
+def twice(one: Context, two: Context) -> None:
+    """Take the context twice."""

@@ -211,7 +211,7 @@ async def test_a_search_of_ones_own_gets_its_options_and_the_scope(desk: refdesk
         controller_llm=controller(), search_fn=own, search_opts={"graph": True, "collections": "secret"}
     )
     context = await ended(desk, loop)
-    assert given == [{"graph": True, "limit": 5, "collections": ("default",)}]
+    assert given == [{"graph": True, "limit": 5, "collections": ("default",), "principals": ()}]
     assert [hit.chunk.chunk_id for hit in context.hits] == ["x"]
     context = await desk.run(loop, QUESTION, filters={"topic": 2})
     assert context.hits == ()

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, get_type_hints
@@ -11,6 +12,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import SchemaError
 
+from refdesk.context import Context
 from refdesk.errors import InputError
 from refdesk.loop import docstrings
 from refdesk.loop.checking import checked
@@ -22,16 +24,32 @@ _CONFIG = ConfigDict(extra="forbid", coerce_numbers_to_str=True, allow_inf_nan=F
 Check = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
-def read_signature(function: Callable[..., Any], name: str) -> tuple[Mapping[str, Any], Check]:
-    """Return the schema of a function's parameters and the check of a call's arguments.
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The parameters of a function, as a model and the loop need them."""
 
-    Errors: `InputError` for a function that no model could call.
-    """
-    parameters = _parameters(function, name)
-    model = _model(name, _hints(function, name, parameters), parameters)
+    schema: Mapping[str, Any]
+    check: Check
+    """Returns the arguments of a call as the function takes them."""
+    context: str
+    """The parameter that is no model's to fill: of the type `Context`; empty where there is none."""
+
+
+def read_signature(function: Callable[..., Any], name: str) -> Signature:
+    """Read the parameters of a function. Errors: `InputError` for one that no model could call."""
+    every = _parameters(function, name)
+    hints = _hints(function, name, every)
+    context = [one.name for one in every if hints[one.name] is Context]
+    if len(context) > 1:
+        raise InputError(
+            f"The tool {name!r} takes the context twice: {' and '.join(context)}.", remedy="Leave one out."
+        )
+    parameters = [one for one in every if one.name not in context]
+    model = _model(name, hints, parameters)
     schema = _schema(model, name, docstrings.parameters(inspect.getdoc(_code(function)) or ""))
     fields = {one.name: _own(place) for place, one in enumerate(parameters)}
-    return schema, partial(checked, name, model, schema, fields)
+    check = partial(checked, name, model, schema, fields)
+    return Signature(schema, check, "".join(context))
 
 
 def described(function: Callable[..., Any]) -> str:

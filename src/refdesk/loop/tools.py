@@ -4,13 +4,14 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, overload
 
 import anyio.to_thread
 from pydantic_core import PydanticSerializationError, to_json
 
+from refdesk.context import Context
 from refdesk.errors import InputError, ReplyUnreadable, ToolError
 from refdesk.llm import ToolForm
 from refdesk.llm.replies import LONGEST, read
@@ -39,9 +40,15 @@ class Tool:
     """Returns arguments as `run` takes them. Errors: `ToolError` in words that a model can act on."""
     acts: bool = False
     """Whether it changes something outside; the loop refuses it once text of documents was shown."""
+    context: str = ""
+    """The parameter of `run` that the loop fills with the `Context`: what was asked, by whom."""
 
     def __post_init__(self) -> None:
         _check_name(self.name)
+
+    def within(self, context: Context) -> "Tool":
+        """Return the tool for one run."""
+        return replace(self, run=partial(self.run, **{self.context: context})) if self.context else self
 
     @property
     def form(self) -> ToolForm:
@@ -102,13 +109,14 @@ def _made(function: Callable[..., Any], *, name: str = "", description: str = ""
         )
     name = name or named(function)
     _check_name(name)
-    parameters, check = read_signature(function, name)
+    signature = read_signature(function, name)
     return Tool(
         name=name,
         description=description or described(function),
-        parameters=parameters,
+        parameters=signature.schema,
         run=partial(_run, function),
-        check=check,
+        check=signature.check,
+        context=signature.context,
         acts=acts,
     )
 

@@ -221,7 +221,7 @@ def _tools(loop: "Loop", lookup: Lookup, ledger: Ledger) -> tuple[Mapping[str, T
     names, own = chosen(loop.tools)
     builtin = Builtin(ledger=ledger, search=lookup.search, read=lookup.read, collections=lookup.collections)
     made = {one.name: one for one in builtin.tools()}
-    tools = {**{name: made[name] for name in names}, **{one.name: one for one in own}}
+    tools = {**{name: made[name] for name in names}, **{one.name: one.within(lookup.context) for one in own}}
     return tools, frozenset({"answer", "give_up"}.intersection(names))
 
 

@@ -30,7 +30,8 @@ class Lookup:
         given = dict(self.loop.search_opts or {})
         if self.loop.search_fn is not None:
             work = bind(self.loop.search_fn, "search", self.loop.label)
-            found = await work(query, {**given, "limit": limit, "collections": collections})
+            scope = {"collections": collections, "principals": self.context.principals}
+            found = await work(query, {**given, "limit": limit, **scope})
             where = collections[0] if len(collections) == 1 else ""
             hits = passing(hits_of(found, where, self.loop), self.context.filter)
             return await readable(self.run.services, hits)
