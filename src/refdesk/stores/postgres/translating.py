@@ -17,12 +17,15 @@ AGAIN = "Try again; what was stored before is still there."
 BUSY = "Another process is writing: try again."
 FEWER = "Allow more connections on the server (max_connections), or open fewer."
 
+PRIMARY = "The server takes no writes (a standby?): name its primary in the URL."
+
 REMEDIES: tuple[tuple[type[psycopg.Error], str], ...] = (
     (errors.InvalidPassword, "Check user and password in the URL."),
     (errors.InvalidAuthorizationSpecification, "Check user and password in the URL, and pg_hba.conf."),
     (errors.InvalidCatalogName, "Create the database, or name another in the URL: createdb NAME"),
     (errors.InsufficientPrivilege, RIGHTS),
-    (errors.ReadOnlySqlTransaction, "The server takes no writes (a standby?): name its primary in the URL."),
+    (errors.ReadOnlySqlTransaction, PRIMARY),
+    (errors.FeatureNotSupported, PRIMARY),  # of all that is asked here, only writes on a standby
     (errors.DiskFull, DISK_FULL),
     (errors.TooManyConnections, FEWER),
     (errors.QueryCanceled, "The server ended it: raise statement_timeout of the role."),
