@@ -131,17 +131,12 @@ def test_markup_in_a_document_is_text(filled: Run) -> None:
 def test_a_trace_shows_every_step(filled: Run, llm: str) -> None:
     result = filled("ask", QUESTION, "--llm", llm, "--trace")
     lines = [line for line in result.stderr.splitlines() if line[:2] in ("├─", "└─")]
-    assert [line.split()[1] for line in lines] == ["search", "rerank", "answer", "cite", "ground"]
+    steps = ["recall", "condense", "search", "rerank", "answer", "cite", "ground", "remember"]
+    assert [line.split()[1] for line in lines] == steps
     assert all(" ms" in line for line in lines)
-    assert "hits=" in lines[0]
+    assert "hits=" in lines[2]
     record = as_json(filled, "ask", QUESTION, "--llm", llm)
-    assert [step["path"] for step in record["trace"]] == [
-        ["search"],
-        ["rerank"],
-        ["answer"],
-        ["cite"],
-        ["ground"],
-    ]
+    assert [step["path"] for step in record["trace"]] == [[step] for step in steps]
     assert record["usage"]["requests"] == 1
 
 

@@ -58,11 +58,20 @@ def test_without_a_conversation_nothing_is_kept(talking: Run) -> None:
 
 
 def test_a_pipeline_without_memory_says_so(filled: Run) -> None:
-    result = filled("ask", QUESTION, "--conversation", "work")
+    result = filled("ask", QUESTION, "--conversation", "work", "--pipeline", "simple")
     assert result.exit_code == 0
     assert "neither `recall` nor `remember`" in result.stderr
     assert as_json(filled, "conversations", "list") == []
     assert "recall" not in filled("ask", QUESTION).stderr
+
+
+def test_without_a_pipeline_a_conversation_is_kept(filled: Run) -> None:
+    for _ in range(2):
+        result = filled("ask", QUESTION, "--conversation", "work", "--user", "anna")
+        assert result.exit_code == 0
+    assert "No language model is named" in result.stderr
+    [listed] = as_json(filled, "conversations", "list")
+    assert (listed["name"], listed["user"], listed["messages"]) == ("work", "anna", 4)
 
 
 def test_deleting_asks_first(talking: Run) -> None:

@@ -35,9 +35,11 @@ from refdesk.steps import (
 
 IN_CODE = {
     "simple": Search() | Answer() | Cite(),
-    "default": Search() | Rerank() | Answer() | Cite() | Ground(),
+    "default": (Recall() | Condense() | Search() | Rerank() | Answer() | Cite() | Ground() | Remember()),
     "modular": (
-        Gate()
+        Recall()
+        | Condense()
+        | Gate()
         | Rewrite()
         | Select(collections="all")
         | Expand()
@@ -48,8 +50,9 @@ IN_CODE = {
         | Answer(self_correct=True, max_corrections=2)
         | Cite()
         | Ground()
+        | Remember()
     ),
-    "agentic": Loop() | Cite() | Ground(),
+    "agentic": Recall() | Loop() | Cite() | Ground() | Remember(),
     "forum": (
         Screen()
         | Recall()
@@ -65,7 +68,9 @@ IN_CODE = {
         | Remember()
     ),
     "assistant": (
-        Rewrite()
+        Recall()
+        | Condense()
+        | Rewrite()
         | Search()
         | Rewrite(after_retrieval=True)
         | Search()
@@ -73,6 +78,7 @@ IN_CODE = {
         | Answer()
         | Review()
         | Cite()
+        | Remember()
     ),
 }
 TEXT = """\

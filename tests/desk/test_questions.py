@@ -21,6 +21,9 @@ from refdesk.testing.llm import ScriptedLLM
 
 pytestmark = pytest.mark.anyio
 
+STEPS = ("recall", "condense", "search", "rerank", "answer", "cite", "ground", "remember")
+"""Of the preset `default`."""
+
 QUESTION = "How many days of leave do employees get per year?"
 
 
@@ -140,7 +143,7 @@ async def test_the_last_event_has_answer_and_context(desk: refdesk.Desk) -> None
     assert isinstance(done, Done)
     assert done.context is not None
     assert done.context.citations == done.answer.citations
-    assert set(done.answer.timings) == {"search", "rerank", "answer", "cite", "ground", "total"}
+    assert set(done.answer.timings) == {*STEPS, "total"}
 
 
 async def test_steps_of_ones_own_can_be_named_in_files(tmp_path: Path, handbook: Path) -> None:

@@ -19,7 +19,7 @@ from refdesk.events import Event, Token
 AGENTIC = "agentic"
 FORGETFUL = (
     "note: nothing of the conversation is read or kept: the pipeline has neither `recall` nor `remember`, as"
-    " --pipeline forum has."
+    " --pipeline default has."
 )
 LLMString = Annotated[
     str | None,
@@ -48,7 +48,8 @@ ConversationName = Annotated[
         "--conversation",
         metavar="NAME",
         callback=readable,
-        help="Conversation that the question goes on with, or begins; kept by pipelines with `remember`.",
+        help="Conversation that the question goes on with, or begins; kept by pipelines with `remember`"
+        " (all presets but `simple`).",
     ),
 ]
 UserName = Annotated[

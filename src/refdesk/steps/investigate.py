@@ -81,8 +81,8 @@ class Loop(Step):
     system_prompt: Annotated[Prompt | None, PromptOption(("collections", "max_iterations"))] = None
     """A task of your own for the controller; how to cite, and what is data, is always said after it."""
     search_fn: Annotated[Callable[..., Any] | Any | None, WorkerOption("search")] = None
-    """A search of your own: takes a query, and `search_opts` with `limit`, `collections` and `principals`, who
-    ask."""
+    """A search of your own: takes a query, and `search_opts` with `limit`, `collections` and who asks,
+    `principals`."""
     search_opts: Mapping[str, Any] | None = None
     """`mode`, `fusion`, `threshold` and `rerank` of the search, or what `search_fn` takes."""
     fallback_synthesis: bool = True

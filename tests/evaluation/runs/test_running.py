@@ -143,7 +143,8 @@ async def test_an_extractive_answer_is_measured_without_a_model(desk: refdesk.De
     assert [one.measures[f"answer.{name}"] for name in shares] == [1.0] * len(shares)
     assert one.answer.confidence is not None
     assert (one.measures["tokens"], one.measures["cost"], one.tokens) == (0.0, 0.0, 0)
-    assert [line.split()[0] for line in one.trace] == ["search", "rerank", "answer", "cite", "ground"]
+    steps = ["recall", "condense", "search", "rerank", "answer", "cite", "ground", "remember"]
+    assert [line.split()[0] for line in one.trace] == steps
 
 
 async def test_markers_that_point_nowhere_and_claims_that_nothing_holds(desk: refdesk.Desk) -> None:
