@@ -3,7 +3,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 export PYTHONDONTWRITEBYTECODE :=
 .DEFAULT_GOAL := help
-.PHONY: help install models demo check test local bench lock docs clean
+.PHONY: help install models mariadb demo check test local bench lock docs clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -30,8 +30,15 @@ check: .venv/installed ## Lint, format, types, import layers, generated docs
 	$(PY) -c 'from importlinter.cli import lint_imports_command as run; run()'
 	$(PY) docs/generate.py --check
 
-test: models ## Run the tests
+test: models mariadb ## Run the tests; those of MariaDB need its server, which is installed where it can be
 	$(PY) -m pytest
+
+# The package of the server alone: it starts no service.
+mariadb:
+	@PATH="$$PATH:/usr/sbin:/usr/local/sbin"; export DEBIAN_FRONTEND=noninteractive; \
+	command -v mariadbd >/dev/null || test -n "$$REFDESK_TEST_MARIADB" || { test "$$(id -u)" = 0 \
+	&& { apt-get update; apt-get install -y --no-install-recommends mariadb-server-core mariadb-client-core; }; } \
+	>/dev/null 2>&1 || echo "The tests of MariaDB are skipped: mariadb-server-core could not be installed." >&2
 
 local: models ## Fetch a small language model (127 MB, once) and run the tests that ask it
 	$(PY) -m pip install --quiet --disable-pip-version-check --only-binary :all: xllamacpp==2026.10.11549

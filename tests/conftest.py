@@ -9,7 +9,7 @@ from refdesk.errors import ModelError
 from refdesk.models.catalog import SMOLLM2
 from refdesk.models.locate import locate
 
-pytest_plugins = ["tests.postgres"]
+pytest_plugins = ["tests.postgres", "tests.mariadb"]
 pytest.register_assert_rewrite("refdesk.testing.stores")
 
 

@@ -119,7 +119,13 @@ def fill(connection: psycopg.Connection[Any], threads: Iterable[Thread]) -> None
     categories = _numbered(thread.category for thread in threads)
     tags = _numbered(tag for thread in threads for tag in thread.tags)
     put = Copier(connection)
-    put.rows("users", [{"id": at, "username": name, "username_lower": name} for name, at in users.items()])
+    put.rows(
+        "users",
+        [
+            {"id": at, "username": name, "username_lower": name, "trust_level": 1}
+            for name, at in users.items()
+        ],
+    )
     put.rows("groups", [{"id": 0, "name": "everyone"}, {"id": 10, "name": "trust_level_0"}])
     put.rows(
         "categories",

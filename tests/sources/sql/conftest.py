@@ -1,14 +1,9 @@
 """The same table in each database that there is."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.sources.sql.tables import Notes
-
-MARIADB = "REFDESK_TEST_MARIADB"
-"""Names a database of a running MariaDB or MySQL server that may be filled: mariadb://user:password@host/name"""
 
 
 @pytest.fixture
@@ -19,19 +14,12 @@ def sqlite(tmp_path: Path) -> Notes:
     return notes
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "mariadb"])
-def notes(request: pytest.FixtureRequest) -> Iterator[Notes]:
+@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
+def notes(request: pytest.FixtureRequest) -> Notes:
     """Give an empty table in each kind of database."""
-    if request.param == "sqlite":
-        yield request.getfixturevalue("sqlite")
-        return
-    if request.param == "postgresql":
-        found = Notes(request.getfixturevalue("postgres"))
-    elif url := os.environ.get(MARIADB):
-        found = Notes(url)
-    else:
-        pytest.skip(f"{MARIADB} names no server")
-    found.create()
-    yield found
-    if request.param == "mariadb":
-        found.run("DROP TABLE notes")
+    found = request.getfixturevalue(request.param)
+    if isinstance(found, Notes):
+        return found
+    made = Notes(found)
+    made.create()
+    return made

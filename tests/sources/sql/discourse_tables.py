@@ -13,7 +13,15 @@ from psycopg import sql
 CREATE = (Path(__file__).parents[3] / "examples" / "forum" / "tables.sql").read_text()
 
 START = datetime(2024, 1, 1)
-GROUPS = {0: "everyone", 1: "admins", 3: "staff", 10: "trust_level_0", 12: "trust_level_2"}
+GROUPS = {
+    0: "everyone",
+    1: "admins",
+    3: "staff",
+    4: "anonymous_users",
+    5: "logged_in_users",
+    10: "trust_level_0",
+    12: "trust_level_2",
+}
 DATED = frozenset(
     (
         *("users", "groups", "group_users", "categories", "category_groups", "topics", "posts", "tags"),
@@ -60,7 +68,7 @@ class Forum:
         self.connection.execute(query, [row])
 
     def user(self, name: str) -> int:
-        return self.add("users", username=name, username_lower=name.lower(), active=True)
+        return self.add("users", username=name, username_lower=name.lower(), active=True, trust_level=1)
 
     def category(self, name: str, *, readers: Sequence[int] = (), **values: Any) -> int:
         """Add a category that only some groups may read, where there are `readers`."""

@@ -144,15 +144,33 @@ def test_messages_are_for_their_participants(made: Forum) -> None:
 
 
 def test_tags_that_only_some_may_see_are_no_tags(made: Forum) -> None:
-    topic = made.topic("It leaks", made.category("Pumps"), tags=("open", "shared", "secret"))
-    made.post(topic, "It does.")
-    for name, group in (("open tags", 0), ("staff tags", 3)):
-        made.add("tag_groups", name=name)
-        number = 1 if group == 0 else 2
-        made.add("tag_group_permissions", tag_group_id=number, group_id=group)
-        for tag in (1, 2) if group == 0 else (3,):
-            made.add("tag_group_memberships", tag_group_id=number, tag_id=tag)
-    assert [row["tags"] for row in rows(made).values()] == [["open", "shared"]]
+    tags = ("loose", "open", "shared", "secret", "unsaid", "guests")
+    topic = made.topic("It leaks", made.category("Pumps"), tags=tags)
+    groups = {
+        "everyone": ([0], ("open", "shared")),
+        "staff": ([3], ("secret", "shared")),
+        "nobody said": ([], ("unsaid",)),
+        "all": ([4, 5], ("guests",)),
+    }
+    for name, (permitted, held) in groups.items():
+        number = made.add("tag_groups", name=name)
+        for group in permitted:
+            made.add("tag_group_permissions", tag_group_id=number, group_id=group)
+        for tag in held:
+            made.add("tag_group_memberships", tag_group_id=number, tag_id=tags.index(tag) + 1)
+    made.post(topic, "Does it?")
+    assert [row["tags"] for row in rows(made).values()] == [["guests", "loose", "open", "shared", "unsaid"]]
+
+
+def test_a_topic_that_is_the_banner_is_read(made: Forum) -> None:
+    post = made.post(made.topic("Welcome", made.category("Pumps"), archetype="banner"), "Read this.")
+    assert rows(made)[post]["acl"] == ["public"]
+    assert rows(made, messages=True)[post]["acl"] == ["public"]
+
+
+def test_a_category_for_all_who_are_logged_in(made: Forum) -> None:
+    post = made.post(made.topic("Inside", made.category("Members", readers=[5])), "Only for members.")
+    assert rows(made)[post]["acl"] == ["group:logged_in_users"]
 
 
 def state(made: Forum) -> tuple[Any, str]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.sources.sql.typo3_tables import CONTENT, GROUPS, PAGES, Installation, installation
+from tests.sources.sql.typo3_tables import KINDS, Installation, of_kind
 
 from refdesk.desk import Desk, aopen
 from refdesk.ingest import Summary
@@ -17,12 +17,10 @@ pytestmark = pytest.mark.anyio
 NOW = int(time.time())
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Installation]:
-    sqlite = request.param == "sqlite"
-    url = f"sqlite:///{tmp_path / 'typo3.sqlite'}" if sqlite else request.getfixturevalue("postgres")
-    with installation(url) as made:
-        made.page("Home", 0, is_siteroot=1)
+@pytest.fixture(params=KINDS)
+def site(request: pytest.FixtureRequest) -> Iterator[Installation]:
+    """Give an installation with a root page 1."""
+    with of_kind(request.param, request) as made:
         yield made
 
 
@@ -68,14 +66,14 @@ async def test_a_site_and_its_changes(tmp_path: Path, site: Installation) -> Non
         assert document.text == "Wir öffnen um neun."
         assert await text(desk, f"site:{page}:0") == "## Opening\n\nWe open at nine.\n\nClosed on Sundays."
         assert await changed(desk, site) == {}
-        site.change(CONTENT, german, bodytext="<p>Wir öffnen um zehn.</p>")
+        site.change("tt_content", german, bodytext="<p>Wir öffnen um zehn.</p>")
         assert await changed(desk, site) == {f"site:{page}:1": "updated"}
-        site.change(CONTENT, second, pid=other, sorting=site.clock)
+        site.change("tt_content", second, pid=other, sorting=site.clock)
         assert await changed(desk, site) == {f"site:{page}:0": "updated", f"site:{other}:0": "updated"}
         assert await text(desk, f"site:{other}:0") == "Write to us.\n\nClosed on Sundays."
-        site.change(PAGES, page, hidden=1)
+        site.change("pages", page, hidden=1)
         assert await changed(desk, site) == {f"site:{page}:0": "removed", f"site:{page}:1": "removed"}
-        site.change(PAGES, page, touch=False, hidden=0)
+        site.change("pages", page, touch=False, hidden=0)
         assert set((await changed(desk, site)).values()) == {"added"}
 
 
@@ -87,12 +85,12 @@ async def test_what_time_does_by_itself(tmp_path: Path, site: Installation) -> N
     async with aopen(tmp_path / "library", embedder=HashingEmbedder()) as desk:
         await follow(desk, site)
         assert await text(desk, f"site:{page}:0") == "It stays.\n\nIt ends."
-        site.change(CONTENT, ending, touch=False, endtime=NOW - 10)
+        site.change("tt_content", ending, touch=False, endtime=NOW - 10)
         assert await changed(desk, site) == {f"site:{page}:0": "updated"}
         assert await text(desk, f"site:{page}:0") == "It stays."
-        site.change(PAGES, other, touch=False, starttime=NOW - 10)
+        site.change("pages", other, touch=False, starttime=NOW - 10)
         assert await changed(desk, site) == {f"site:{other}:0": "added"}
-        site.change(PAGES, other, touch=False, endtime=NOW - 5)
+        site.change("pages", other, touch=False, endtime=NOW - 5)
         assert await changed(desk, site) == {f"site:{other}:0": "removed"}
 
 
@@ -110,12 +108,12 @@ async def test_permissions_are_followed_without_embedding(tmp_path: Path, site: 
 
         await follow(desk, site)
         assert await acl() == ("public",)
-        site.change(PAGES, above, fe_group="7", extendToSubpages=1)
+        site.change("pages", above, fe_group="7", extendToSubpages=1)
         assert await acl() == ("fe_group:7",)
-        site.change(GROUPS, group, deleted=1)
+        site.change("fe_groups", group, deleted=1)
         assert await acl() == ()
-        site.change(GROUPS, group, deleted=0)
-        site.change(PAGES, above, extendToSubpages=0)
+        site.change("fe_groups", group, deleted=0)
+        site.change("pages", above, extendToSubpages=0)
         assert await acl() == ("public",)
-        site.change(PAGES, page, touch=False, fe_group="-2")
+        site.change("pages", page, touch=False, fe_group="-2")
         assert await acl() == ("fe_group:-2",)

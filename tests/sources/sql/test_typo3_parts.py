@@ -64,7 +64,7 @@ def test_restrictions(chain: list[str], expected: tuple[str, ...]) -> None:
 
 
 def element(kind: str, body: str, **values: Any) -> Element:
-    return Element(uid=1, kind=kind, column=0, sorting=0, body=body, **values)
+    return Element(kind=kind, column=0, sorting=0, after=1, body=body, **values)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,13 @@ def element(kind: str, body: str, **values: Any) -> Element:
             "<table><tr><td>a</td><td>b;c</td></tr></table>\n",
         ),
         (element("table", 'a "b|c'), "<table><tr><td>a &quot;b</td><td>c</td></tr></table>\n"),
-        (element("html", "<em>raw</em>"), "<em>raw</em>\n"),
+        (
+            element("table", "a<br />b| <i>\n", caption="C & D"),
+            "<table><caption>C &amp; D</caption><tr><td>a b</td><td>&lt;i&gt;</td></tr></table>\n",
+        ),
+        (element("html", "<em>raw</em>", header="for editors"), "<em>raw</em>\n"),
+        (element("shortcut", "", header="for editors"), ""),
+        (element("div", "", header="for editors"), ""),
         (element("list", "left over", header="News"), "<h2>News</h2>\n"),
         (element("menu_subpages", "left over"), ""),
         (element("my_teaser", "<p>own kind</p>"), "<p>own kind</p>\n"),
@@ -104,7 +110,9 @@ def test_a_page_without_anything_has_no_text() -> None:
     assert page_html({"part": "2", "abstract": "of the whole page"}, []) == ""
 
 
-def test_elements_that_were_cut_off_fail() -> None:
-    with pytest.raises(SourceError, match="cut off") as caught:
-        _elements('[{"uid": 1, "kind": "te')
-    assert "group_concat_max_len" in caught.value.remedy
+@pytest.mark.parametrize("value", ['[{"after": 1, "kind": "te', "[]", None])
+def test_elements_that_were_cut_off_fail(value: str | None) -> None:
+    with pytest.raises(SourceError, match="cut off the 2 content elements") as caught:
+        _elements(value, 2)
+    assert "max_allowed_packet" in caught.value.remedy
+    assert _elements(None, 0) == []

@@ -1,80 +1,19 @@
-"""A TYPO3 installation: pages, content elements and groups as version 12 and 13 create them."""
+"""A TYPO3 installation, and a few lines to fill it: what is not given is as the tables have it by default."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Engine, Integer, MetaData, SmallInteger, String, Table, Text, create_engine
+import pytest
+from sqlalchemy import Engine, MetaData, create_engine
+from tests.sources.sql.typo3_shapes import tables
+
+from refdesk.sources.sql.connecting import DRIVERS
 
 START = 1_700_000_000
-META = MetaData()
-
-
-def _numbers(*names: str) -> Iterator[Column[Any]]:
-    for name in names:
-        yield Column(name, Integer, nullable=False, server_default="0")
-
-
-def _flags(*names: str) -> Iterator[Column[Any]]:
-    for name in names:
-        yield Column(name, SmallInteger, nullable=False, server_default="0")
-
-
-def _lines(*names: str, length: int = 255) -> Iterator[Column[Any]]:
-    for name in names:
-        yield Column(name, String(length), nullable=False, server_default="")
-
-
-def _texts(*names: str) -> Iterator[Column[Any]]:
-    for name in names:
-        yield Column(name, Text)
-
-
-PAGES = Table(
-    "pages",
-    META,
-    Column("uid", Integer, primary_key=True, autoincrement=True),
-    *_numbers(
-        "pid", "tstamp", "crdate", "starttime", "endtime", "sorting", "sys_language_uid", "l10n_parent"
-    ),
-    *_numbers("l10n_source", "t3_origuid", "t3ver_oid", "t3ver_wsid", "perms_userid", "perms_groupid"),
-    *_numbers("doktype", "shortcut", "shortcut_mode", "content_from_pid", "mount_pid", "lastUpdated"),
-    *_numbers("newUntil", "cache_timeout", "SYS_LASTCHANGED", "media", "tx_impexp_origuid"),
-    *_flags(
-        "deleted", "hidden", "t3ver_state", "editlock", "is_siteroot", "php_tree_stop", "extendToSubpages"
-    ),
-    *_flags("nav_hide", "no_search", "l18n_cfg", "mount_pid_ol", "no_index", "no_follow"),
-    Column("fe_group", String(255), nullable=False, server_default="0"),
-    *_lines("title", "subtitle", "nav_title", "target", "url", "author", "author_email", "module", "layout"),
-    *_lines("backend_layout", "seo_title", "cache_tags"),
-    *_texts("slug", "TSconfig", "keywords", "description", "abstract", "rowDescription", "l10n_diffsource"),
-)
-CONTENT = Table(
-    "tt_content",
-    META,
-    Column("uid", Integer, primary_key=True, autoincrement=True),
-    *_numbers(
-        "pid", "tstamp", "crdate", "starttime", "endtime", "sorting", "sys_language_uid", "l18n_parent"
-    ),
-    *_numbers("l10n_source", "t3_origuid", "t3ver_oid", "t3ver_wsid", "t3ver_stage", "colPos", "date"),
-    *_numbers("image", "assets", "imagewidth", "tx_impexp_origuid"),
-    *_flags("deleted", "hidden", "t3ver_state", "editlock", "sectionIndex", "bullets_type"),
-    *_flags("table_enclosure", "table_header_position", "table_tfoot", "header_layout"),
-    Column("table_delimiter", SmallInteger, nullable=False, server_default="124"),
-    Column("fe_group", String(255), nullable=False, server_default="0"),
-    *_lines("CType", "header", "header_position", "subheader", "header_link", "frame_class", "list_type"),
-    *_texts("bodytext", "records", "pages", "pi_flexform", "rowDescription", "l18n_diffsource"),
-)
-GROUPS = Table(
-    "fe_groups",
-    META,
-    Column("uid", Integer, primary_key=True, autoincrement=True),
-    *_numbers("pid", "tstamp", "crdate"),
-    *_flags("deleted", "hidden"),
-    *_lines("title"),
-    *_texts("subgroup", "description", "TSconfig"),
-)
+KINDS = ("sqlite-13", "postgres-12", "postgres-13", "mariadb-12", "mariadb-13")
+"""Databases, each with the tables of a version."""
 
 
 @dataclass
@@ -83,49 +22,64 @@ class Installation:
 
     url: str
     engine: Engine
+    meta: MetaData
     clock: int = START
 
-    def add(self, table: Table, **values: Any) -> int:
+    def add(self, table: str, **values: Any) -> int:
         """Add a record and return its uid."""
         self.clock += 60
         given = {"tstamp": self.clock, "crdate": self.clock, **values}
         with self.engine.begin() as connection:
-            made = connection.execute(table.insert().values(**given))
+            made = connection.execute(self.meta.tables[table].insert().values(**given))
         assert made.inserted_primary_key is not None
         return int(made.inserted_primary_key[0])
 
-    def change(self, table: Table, uid: int, *, touch: bool = True, **values: Any) -> None:
+    def change(self, name: str, uid: int, *, touch: bool = True, **values: Any) -> None:
         """Change a record, with its time of change unless it is not touched."""
         self.clock += 60
         given = {**({"tstamp": self.clock} if touch else {}), **values}
+        table = self.meta.tables[name]
         with self.engine.begin() as connection:
             connection.execute(table.update().where(table.c.uid == uid).values(**given))
 
     def page(self, title: str, pid: int, **values: Any) -> int:
         slug = "/" if pid == 0 else "/" + title.lower().replace(" ", "-")
-        return self.add(PAGES, **{"title": title, "pid": pid, "slug": slug, "doktype": 1, **values})
+        return self.add("pages", **{"title": title, "pid": pid, "slug": slug, "doktype": 1, **values})
 
     def translated(self, page: int, title: str, language: int, **values: Any) -> int:
         """Add a page in another language; it lies where its original lies."""
+        pages = self.meta.tables["pages"]
         with self.engine.begin() as connection:
-            pid = connection.execute(PAGES.select().where(PAGES.c.uid == page)).mappings().one()["pid"]
+            pid = connection.execute(pages.select().where(pages.c.uid == page)).mappings().one()["pid"]
         given = {"l10n_parent": page, "l10n_source": page, "sys_language_uid": language, **values}
         return self.page(title, int(pid), **given)
 
     def element(self, page: int, text: str, **values: Any) -> int:
         given = {"pid": page, "CType": "text", "bodytext": f"<p>{text}</p>", "sorting": self.clock, **values}
-        return self.add(CONTENT, **given)
+        return self.add("tt_content", **given)
 
     def group(self, uid: int, title: str, **values: Any) -> int:
-        return self.add(GROUPS, uid=uid, title=title, **values)
+        return self.add("fe_groups", uid=uid, title=title, **values)
 
 
 @contextmanager
-def installation(url: str) -> Iterator[Installation]:
+def installation(url: str, version: int) -> Iterator[Installation]:
     """Make the tables in an empty database."""
-    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    scheme, _, rest = url.partition(":")
+    engine, meta = create_engine(f"{DRIVERS[scheme]}:{rest}"), tables(version)
     try:
-        META.create_all(engine)
-        yield Installation(url, engine)
+        meta.create_all(engine)
+        yield Installation(url, engine, meta)
     finally:
         engine.dispose()
+
+
+@contextmanager
+def of_kind(kind: str, request: pytest.FixtureRequest) -> Iterator[Installation]:
+    """Make an installation with a root page 1 in a database of a kind."""
+    database, version = kind.split("-")
+    path = request.getfixturevalue("tmp_path") / "typo3.sqlite"
+    url = f"sqlite:///{path}" if database == "sqlite" else request.getfixturevalue(database)
+    with installation(url, int(version)) as made:
+        assert made.page("Home", 0, is_siteroot=1) == 1
+        yield made

@@ -29,6 +29,8 @@ DRIVERS: Mapping[str, str] = {
 TYPES: Mapping[str, str] = {"postgresql": "psycopg", "mysql": "pymysql"}
 STREAMED = 500
 """Rows that are fetched from the server at once."""
+PACKET = 2**30
+"""Bytes that MySQL can send as one row; a server may allow less."""
 EXTRA = "sql"
 
 
@@ -92,12 +94,22 @@ class Connection:
                 for row in result.mappings():
                     yield dict(row)
             finally:
-                cursor.close()  # a broken connection would leave it open
+                _close(cursor)
 
     def names(self, statement: Any) -> tuple[str, ...]:
         """Return the columns of a statement."""
         with self.reading() as connection:
             return tuple(connection.execute(statement).keys())
+
+    def loose(self, statement: Any) -> frozenset[str]:
+        """Return the columns of a statement that are text in MySQL, where `a` and `A` may be equal."""
+        if self.dialect != "mysql":
+            return frozenset()
+        kinds = load_extra("pymysql.constants.FIELD_TYPE", EXTRA)
+        texts = (kinds.VARCHAR, kinds.VAR_STRING, kinds.STRING, kinds.BLOB)
+        with self.reading() as connection:
+            columns = connection.execute(statement).cursor.description
+            return frozenset(column[0] for column in columns if column[1] in texts)
 
     def one(self, statement: Any) -> Any:
         """Return the one value that a statement gives."""
@@ -141,17 +153,41 @@ class Connection:
             raise SourceError(message, remedy="Percent-encode signs in its password.") from None
         if self.dialect == "sqlite":
             return _sqlite(sqlalchemy, url)
-        options = {"poolclass": sqlalchemy.pool.NullPool, **_READ_ONLY[self.dialect]}
-        engine = sqlalchemy.create_engine(url, **options)
-        if self.dialect == "postgresql":
+        pool = {"poolclass": sqlalchemy.pool.NullPool}
+        if self.dialect == "mysql":
+            engine = sqlalchemy.create_engine(url, connect_args=_mysql(), **pool)
+            sqlalchemy.event.listen(engine, "connect", _read_whole)
+        else:
+            engine = sqlalchemy.create_engine(url, execution_options={"postgresql_readonly": True}, **pool)
             sqlalchemy.event.listen(engine, "connect", _take_any_time)
         return engine
 
 
-_READ_ONLY: Mapping[str, Mapping[str, Any]] = {
-    "postgresql": {"execution_options": {"postgresql_readonly": True}},
-    "mysql": {"connect_args": {"init_command": "SET SESSION TRANSACTION READ ONLY", "charset": "utf8mb4"}},
-}
+def _close(cursor: Any) -> None:
+    """Close a cursor, which a broken connection would leave open."""
+    try:
+        cursor.close()
+    except Exception:  # PyMySQL wants to read the rest first, now and when the result is thrown away
+        if (rest := getattr(cursor, "_result", None)) is not None:
+            rest.unbuffered_active = False
+
+
+def _mysql() -> Mapping[str, Any]:
+    """Return how MySQL is asked: for all of Unicode, and bits as numbers."""
+    converters = load_extra("pymysql.converters", EXTRA)
+    bit = load_extra("pymysql.constants.FIELD_TYPE", EXTRA).BIT
+    return {"charset": "utf8mb4", "conv": {**converters.conversions, bit: _bits}}
+
+
+def _bits(value: bytes) -> int:
+    return int.from_bytes(value, "big")
+
+
+def _read_whole(connection: Any, record: Any) -> None:
+    """Let nothing be written, and GROUP_CONCAT cut nothing off: half of a list of groups is another list."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION TRANSACTION READ ONLY")
+        cursor.execute(f"SET SESSION group_concat_max_len = {PACKET}")
 
 
 def _take_any_time(connection: Any, record: Any) -> None:

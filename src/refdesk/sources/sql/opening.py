@@ -88,7 +88,8 @@ def opened(config: Config) -> Opened:
     connection = Connection(config.url)
     plan = _plan(config, connection)
     map = plain_map(plan.map, what, acl_given=plan.principals is not None)
-    names = connection.names(nothing_of(plan.query, plan.parameters))
+    nothing = nothing_of(plan.query, plan.parameters)
+    names = connection.names(nothing)
     complaints = Complaints()
     for name in sorted({name for name in names if names.count(name) > 1}):
         complaints.wrong(
@@ -98,7 +99,8 @@ def opened(config: Config) -> Opened:
     if map.acl.query:
         _two_columns(connection, map.acl.query, complaints)
     complaints.refuse(what)
-    query = Query(plan.query, plan.parameters, names, map.deleted_sql)
+    loose = connection.loose(nothing) & {*map.id.names}
+    query = Query(plan.query, plan.parameters, names, map.deleted_sql, loose)
     if map.deleted_sql:
         connection.names(query.select(map.id.names).where(load_extra("sqlalchemy", EXTRA).false()))
     return Opened(config=config, connection=connection, plan=plan, map=map, query=query)

@@ -46,8 +46,8 @@ class Reading:
         return flag(row[DELETED]) if self.map.deleted_sql else False
 
     def version(self, row: Row) -> str:
-        """Return what tells this version of a row from others; nothing where the map says none."""
-        return text(self.map.version.value(row)) if self.map.version else ""
+        """Return what tells this version of a row from others, as it is kept; empty where nothing does."""
+        return clean(text(self.map.version.value(row))).text if self.map.version else ""
 
     def acl(self, row: Row, identity: str) -> tuple[str, ...]:
         """Return who may read a row; nobody where that cannot be told."""

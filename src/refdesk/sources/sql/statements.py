@@ -21,6 +21,8 @@ class Query:
     parameters: Mapping[str, Any]
     names: tuple[str, ...]
     deleted_sql: str = ""
+    loose: frozenset[str] = frozenset()
+    """Columns whose order says nothing about case or accents, so that different values may be equal."""
 
     @cached_property
     def _sql(self) -> Any:
@@ -55,14 +57,25 @@ class Query:
         return self._column(name) >= value
 
     def ordered(self, statement: Any, names: Sequence[str], limit: int) -> Any:
-        return statement.order_by(*(self._column(name) for name in names)).limit(limit)
+        return statement.order_by(*(column for column, _ in self._places(names, names))).limit(limit)
 
     def after(self, names: Sequence[str], values: Sequence[Any]) -> Any:
         """Return the condition that a row comes later than one with these values."""
-        columns = [self._column(name) for name in names]
-        same = [column == value for column, value in zip(columns, values, strict=True)]
-        later = [column > value for column, value in zip(columns, values, strict=True)]
+        places = self._places(names, values)
+        same = [column == value for column, value in places]
+        later = [column > value for column, value in places]
         return self._sql.or_(*(self._sql.and_(*same[:at], one) for at, one in enumerate(later)))
+
+    def _places(self, names: Sequence[str], values: Sequence[Any]) -> list[tuple[Any, Any]]:
+        """Return what rows are ordered by, each with a value: columns, then the bytes of loose ones."""
+        bytewise = [at for at, name in enumerate(names) if name in self.loose]
+        columns = [(self._column(name), value) for name, value in zip(names, values, strict=True)]
+        return columns + [tuple(self._bytes(one) for one in columns[at]) for at in bytewise]
+
+    def _bytes(self, value: Any) -> Any:
+        """Return a text's bytes in the character set of the connection, whatever that of the column is."""
+        given = self._sql.literal(value) if isinstance(value, str) else value
+        return self._sql.cast(self._sql.cast(given, self._sql.String), self._sql.LargeBinary)
 
     def among(self, names: Sequence[str], keys: Sequence[Sequence[Any]]) -> Any:
         """Return the condition that a row has one of these keys."""

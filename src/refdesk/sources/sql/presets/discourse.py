@@ -13,8 +13,8 @@ from refdesk.errors import SourceError
 from refdesk.sources.sql.plan import Database, Plan
 
 TABLES = ("posts", "topics", "categories", "category_groups", "groups")
-EVERYONE, MEMBERS = 0, 10
-"""Automatic groups: of all, which has no members, and of trust level 0, which has all who are logged in."""
+EVERYONE, ANONYMOUS, MEMBERS = 0, 4, 10
+"""Automatic groups: of all and of those without login, which have no members, and of all with an account."""
 
 _CATEGORIES = """
 WITH RECURSIVE labels AS (
@@ -49,9 +49,11 @@ _NO_TAGS = """, tagged AS (
 )"""
 
 _SHOWN_TAGS = """WHERE NOT EXISTS (
-    SELECT 1 FROM tag_group_memberships m WHERE m.tag_id = tg.id AND NOT EXISTS (
-      SELECT 1 FROM tag_group_permissions allowed
-      WHERE allowed.tag_group_id = m.tag_group_id AND allowed.group_id = :everyone))"""
+    SELECT 1 FROM tag_group_memberships m JOIN tag_group_permissions p ON p.tag_group_id = m.tag_group_id
+    WHERE m.tag_id = tg.id)
+  OR EXISTS (
+    SELECT 1 FROM tag_group_memberships m JOIN tag_group_permissions p ON p.tag_group_id = m.tag_group_id
+    WHERE m.tag_id = tg.id AND p.group_id IN (:everyone, :anonymous))"""
 
 _MESSAGES = """, participants AS (
   SELECT topic_id, array_agg(name ORDER BY name) AS acl FROM (
@@ -75,7 +77,7 @@ LEFT JOIN readers r ON r.id = t.category_id
 LEFT JOIN tagged g ON g.topic_id = t.id
 {joins}
 WHERE p.post_type = 1 AND p.deleted_at IS NULL AND NOT p.hidden AND NOT p.user_deleted
-  AND t.deleted_at IS NULL AND t.archetype IN ({archetypes}) {listed}"""
+  AND t.deleted_at IS NULL {archetypes} {listed}"""
 
 _PUBLIC_ACL = "CASE WHEN t.category_id IS NULL THEN CAST(:public AS text[]) ELSE r.acl END"
 
@@ -104,7 +106,7 @@ class Discourse:
         return Plan(
             query=self._query(database),
             map=self._map(base),
-            parameters={"everyone": EVERYONE, "public": [_public(database)]},
+            parameters={"everyone": EVERYONE, "anonymous": ANONYMOUS, "public": [_public(database)]},
         )
 
     def _query(self, database: Database) -> str:
@@ -115,7 +117,7 @@ class Discourse:
             author=", u.username AS author" if self.authors else "",
             acl=acl if self.messages else _PUBLIC_ACL,
             joins=joins,
-            archetypes="'regular', 'private_message'" if self.messages else "'regular'",
+            archetypes="" if self.messages else "AND t.archetype <> 'private_message'",
             listed="" if self.unlisted else "AND t.visible",
         )
         return _CATEGORIES + _tags(database) + (_MESSAGES if self.messages else "") + posts

@@ -18,10 +18,24 @@ from refdesk.errors import SourceError
 from refdesk.sources.sql.plan import Database, Plan, Row
 from refdesk.sources.sql.presets.typo3_access import readers
 from refdesk.sources.sql.presets.typo3_html import Element, page_html
-from refdesk.sources.sql.presets.typo3_sql import Mode, Shape, access_query, documents_query
+from refdesk.sources.sql.presets.typo3_shape import Mode, Shape
+from refdesk.sources.sql.presets.typo3_sql import access_query, documents_query
 
-PAGES = ("uid", "pid", "doktype", "hidden", "deleted", "starttime", "endtime", "fe_group", "slug")
-CONTENT = ("uid", "pid", "CType", "colPos", "sorting", "bodytext", "l18n_parent", "sys_language_uid")
+RECORD = ("uid", "pid", "tstamp", "deleted", "hidden", "starttime", "endtime", "fe_group", "sys_language_uid")
+VERSIONED = ("t3ver_oid", "t3ver_wsid", "t3ver_state")
+PAGES = (
+    *RECORD,
+    *VERSIONED,
+    "doktype",
+    "l10n_parent",
+    "title",
+    "slug",
+    "subtitle",
+    "abstract",
+    "description",
+)
+CONTENT = (*RECORD, *VERSIONED, "CType", "colPos", "sorting", "bodytext", "l18n_parent")
+"""Columns of version 12 and 13 without which there is no telling what is shown to whom."""
 FALLBACKS: Mapping[str, Mode] = {"strict": "strict", "fallback": "mixed", "free": "free"}
 
 
@@ -150,23 +164,23 @@ def _finished(addresses: Mapping[tuple[int, int], tuple[str, str]], row: Row) ->
         **row,
         "url": f"{base}/{slug.lstrip('/')}",
         "language": language or None,
-        "text": page_html(row, _elements(row["elements"]), language=language),
+        "text": page_html(row, _elements(row["elements"], int(row["many"])), language=language),
     }
 
 
-def _elements(value: Any) -> list[Element]:
+def _elements(value: Any, many: int) -> list[Element]:
     """Read what the database made of the elements: a list, or the same as JSON. Errors: `SourceError`."""
-    if value is None:
-        return []
     try:
-        found = value if isinstance(value, list) else json.loads(value)
-    except ValueError as error:
+        found = value if isinstance(value, list) else json.loads(value or "[]")
+    except ValueError:
+        found = []
+    if len(found) != many:
         raise SourceError(
-            f"The content elements are cut off: {error}.",
-            remedy="Raise group_concat_max_len of the database; a page with all its elements must fit.",
-        ) from error
+            f"The database cut off the {many} content elements of the page.",
+            remedy="Raise its max_allowed_packet; a page with all its elements must fit.",
+        )
     elements = [Element.of(one) for one in found]
-    return sorted(elements, key=lambda one: (one.column, one.sorting, one.uid))
+    return sorted(elements, key=lambda one: (one.column, one.sorting, one.after, one.position))
 
 
 def _principals(shape: Shape, database: Database) -> Iterable[tuple[str, Sequence[str]]]:

@@ -11,8 +11,11 @@ HIDDEN_HEADER = 100
 """`header_layout` of a header that is not shown."""
 WITHOUT_TEXT = ("list", "shortcut", "div", "uploads", "image")
 """Types that do not show what is in `bodytext`, beside menus and plugins."""
+WITHOUT_HEADER = ("html", "shortcut", "div")
+"""Types whose header is a name for editors."""
 ABOUT = ("subtitle", "abstract", "description")
 """What a page says of itself."""
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _BLOCKS = re.compile(r"<(p|ul|ol|div|table|h[1-6]|blockquote|pre|section|article|dl|br)\b", re.IGNORECASE)
 
 
@@ -20,10 +23,13 @@ _BLOCKS = re.compile(r"<(p|ul|ol|div|table|h[1-6]|blockquote|pre|section|article
 class Element:
     """A content element."""
 
-    uid: int
     kind: str
     column: int
     sorting: int
+    after: int
+    """The element that inserts it, or itself."""
+    position: int = 0
+    """Its place among what is inserted."""
     header: str = ""
     layout: int = 0
     subheader: str = ""
@@ -31,15 +37,17 @@ class Element:
     list_kind: int = 0
     delimiter: int = 124
     enclosure: int = 0
+    caption: str = ""
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
         """Read what the query gives of an element."""
         return cls(
-            uid=int(row["uid"]),
             kind=str(row["kind"] or ""),
             column=int(row["col"] or 0),
             sorting=int(row["sorting"] or 0),
+            after=int(row["after"]),
+            position=int(row["position"]),
             header=str(row.get("header") or ""),
             layout=_number(row.get("layout"), 0),
             subheader=str(row.get("subheader") or ""),
@@ -47,6 +55,7 @@ class Element:
             list_kind=_number(row.get("list_kind"), 0),
             delimiter=_number(row.get("delimiter"), 124),
             enclosure=_number(row.get("enclosure"), 0),
+            caption=str(row.get("caption") or ""),
         )
 
     @property
@@ -56,7 +65,7 @@ class Element:
 
     @property
     def _header(self) -> str:
-        if self.layout == HIDDEN_HEADER:
+        if self.layout == HIDDEN_HEADER or self.kind in WITHOUT_HEADER:
             return ""
         level = self.layout if 1 <= self.layout <= 5 else 2
         shown = f"<h{level}>{escape(self.header)}</h{level}>\n" if self.header.strip() else ""
@@ -71,7 +80,7 @@ class Element:
             case "bullets":
                 return _bullets(self.body.splitlines(), self.list_kind)
             case "table":
-                return _table(self.body, chr(self.delimiter or 124), self.enclosure)
+                return _table(self.body, chr(self.delimiter or 124), self.enclosure, self.caption)
             case "html":
                 return self.body + "\n"
         return _paragraphs(self.body)
@@ -111,12 +120,18 @@ def _bullets(lines: Iterable[str], kind: int) -> str:
     return f"<{tag}>" + "".join(f"<li>{escape(item)}</li>" for item in items) + f"</{tag}>\n"
 
 
-def _table(body: str, delimiter: str, enclosure: int) -> str:
+def _table(body: str, delimiter: str, enclosure: int, caption: str) -> str:
     """Return a table; an enclosure of 0 is none."""
     lines = body.splitlines()
     if enclosure:
         rows = csv.reader(lines, delimiter=delimiter, quotechar=chr(enclosure))
     else:
         rows = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
-    cells = ("".join(f"<td>{escape(cell.strip())}</td>" for cell in row) for row in rows if any(row))
-    return "<table>" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>\n"
+    cells = ("".join(f"<td>{_cell(one)}</td>" for one in row) for row in rows if any(row))
+    above = f"<caption>{escape(caption)}</caption>" if caption.strip() else ""
+    return f"<table>{above}" + "".join(f"<tr>{row}</tr>" for row in cells) + "</table>\n"
+
+
+def _cell(written: str) -> str:
+    """Return what a cell says; a break is all that it may have of HTML."""
+    return escape(" ".join(_BREAK.sub(" ", written).split()))
