@@ -4,14 +4,16 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import refdesk
 from refdesk.conversations import Key
 from refdesk.conversations.memory import MemoryConversations
+from refdesk.documents import Scope, document_id
 from refdesk.errors import NotFound, StoreError
 from refdesk.steps import Answer, Recall, Remember, Search
-from refdesk.stores import Failure
+from refdesk.stores import Failure, StoredDocument
 from refdesk.testing import HashingEmbedder
 
 pytestmark = pytest.mark.anyio
@@ -118,6 +120,38 @@ async def test_a_wiped_document_is_in_no_file(desk: refdesk.Desk) -> None:
     await desk.ingest_text("Zebras get 31 days.", source_id="leave")
     await desk.wipe()
     assert holding(library, b"Unused leave") == []
+
+
+async def test_a_wipe_reaches_a_reembedding_that_was_left(tmp_path: Path) -> None:
+    for name in ("folder", "purged"):
+        async with refdesk.aopen(tmp_path / name, embedder=HashingEmbedder()) as desk:
+            await desk.ingest_text("Quaggas are not zebras.", source_id="quagga")
+            await desk.ingest_text("Zebras have stripes.", source_id="zebra")
+            store = await desk.services.writable_store()
+            remake = await store.remake("default", fingerprint="other", dimension=4, recipe="other")
+            await remake.write([await _four_wide(desk, name) for name in ("quagga", "zebra")])
+            library = str(tmp_path / name)
+            assert len(holding(library, b"uaggas are")) > 2
+            if name == "folder":
+                await desk.delete("quagga", wipe=True)
+                assert (await desk.vector_sets())[1].missing == 0
+            else:
+                await desk.purge_collection("default", wipe=True)
+                assert holding(library, b"ebras have") == []
+            assert holding(library, b"uaggas are") == []
+
+
+async def _four_wide(desk: refdesk.Desk, source_id: str) -> StoredDocument:
+    """Return a stored document with vectors of another space."""
+    reader = await (await desk.services.store()).reader(Scope(upkeep=True))
+    document = await reader.document(document_id("default", source_id))
+    chunks = await reader.chunks(document.document_id)
+    return StoredDocument(
+        document=document,
+        chunks=chunks,
+        tokens=tuple(chunk.text.lower() for chunk in chunks),
+        vectors=np.eye(4, dtype=np.float32)[: len(chunks)],
+    )
 
 
 async def test_a_question_alone_names_no_document(desk: refdesk.Desk) -> None:

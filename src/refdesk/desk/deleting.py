@@ -38,8 +38,7 @@ async def everywhere(
 
 async def wiped(store: Store) -> None:
     """Remove from a store's files what was deleted or replaced."""
-    for _ in range(2):  # the first one keeps the state that it began with
-        await store.optimise(retention=NOW)
+    await store.optimise(retention=NOW)
 
 
 async def emptied(store: Store, collection: str) -> DeleteReceipt:

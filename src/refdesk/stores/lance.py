@@ -189,7 +189,12 @@ class LanceStore:
         return await to_thread.run_sync(_bytes, self.folder)
 
     async def optimise(self, *, retention: timedelta = RETENTION) -> None:
-        await self._write(lambda: writer.optimise(self.folder, self._chunks, retention))
+        def work() -> None:
+            remaking.tidy(self.folder, self._chunks, wiping=not retention)
+            for _ in range(1 if retention else 2):  # the first keeps the state that it began with
+                writer.optimise(self.folder, self._chunks, retention)
+
+        await self._write(work)
 
     async def aclose(self) -> None:
         """Nothing is held between calls; readers end by themselves."""

@@ -118,6 +118,32 @@ def switch(folder: Path, chunks: Tables, collection: str, key: int) -> bool:
     return True
 
 
+def tidy(folder: Path, chunks: Tables, *, wiping: bool) -> None:
+    """Take what was replaced or deleted out of chunks that are being made; with `wiping` also from files."""
+    with control.reading(folder) as connection:
+        found = [(shelf, successors.of(connection, shelf)) for shelf in shelves.all_shelves(connection)]
+    for shelf, made in found:
+        if made is not None:
+            _take_out_unnoted(folder, chunks, shelf.name, made.key)
+            if wiping:
+                _wipe(folder, chunks, shelf.name, made.key)
+
+
+def _wipe(folder: Path, chunks: Tables, collection: str, key: int) -> None:
+    """Leave nothing of removed chunks in the files of a successor."""
+    with control.reading(folder) as connection:
+        _, made = _both(connection, collection, key)
+    table = chunks.recovered(made.folder, made.version)
+    if table is None:
+        return
+    limits = replace(chunks.limits, deleted=0.0)
+    exact = indexes.optimise(table, limits, ranks_exactly=made.ranks_exactly)
+    writer.sync(folder)
+    with control.writing(folder) as connection:
+        shelves.publish(connection, made, table.version, at=time.time(), exact=exact)
+    indexes.clean(table, ())  # no reader sees its versions
+
+
 def _take_out_unnoted(folder: Path, chunks: Tables, collection: str, key: int) -> None:
     """Remove chunks of documents that were replaced or deleted since, or whose chunks are not all there."""
     with control.reading(folder) as connection:

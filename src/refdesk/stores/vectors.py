@@ -49,24 +49,27 @@ def counted(folder: Path, chunks: Tables, collection: str) -> tuple[VectorSet, .
         shelf = shelves.shelf(connection, collection)
         made = successors.of(connection, shelf)
         missing = len(successors.missing(connection, shelf)) if made else 0
+        noted = list(successors.noted(connection, made)) if made else []
     found = [] if not shelf.version else [(shelf, True, 0)]
     found += [] if made is None else [(made, False, missing)]
     return tuple(
         VectorSet(
             fingerprint=each.fingerprint,
             current=current,
-            strategies=_strategies(_table(chunks, each)),
+            strategies=_strategies(_table(chunks, each), None if current else noted),
             missing=lacking,
         )
         for each, current, lacking in found
     )
 
 
-def _strategies(table: Table | None) -> Mapping[str, int]:
+def _strategies(table: Table | None, of: Sequence[int] | None) -> Mapping[str, int]:
+    """Count the chunks of a table by strategy, all or those of some documents."""
     if table is None:
         return {}
-    if "strategy" not in table.schema.names:
-        return {"": table.count_rows()}
-    names = tables.scan(table, ["strategy"])["strategy"]
-    counts = pc.value_counts(names).to_pylist()
+    told = "strategy" in table.schema.names
+    found = tables.scan(table, ["strategy" if told else "doc_key"], None if of is None else tables.only(of))
+    if not told:
+        return {"": found.num_rows} if found.num_rows else {}
+    counts = pc.value_counts(found["strategy"]).to_pylist()
     return {one["values"] or "": one["counts"] for one in counts}

@@ -19,7 +19,7 @@ from refdesk.testing.stores.samples import COLLECTION, DIMENSION, FINGERPRINT, p
 
 pytestmark = pytest.mark.anyio
 
-NOW = timedelta(0)
+NOW, BRIEF = timedelta(0), timedelta(microseconds=1)
 KEPT = ("records", "texts", "documents", "facts", "chunk_sets", "collections")
 
 
@@ -143,20 +143,25 @@ async def test_an_index_from_which_much_was_removed_is_made_anew(postgres: str) 
         await store.delete(COLLECTION, ["s0"])
         await store.optimise()
         assert _identity(postgres) == made, "nothing was removed yet"
-        await store.optimise(retention=NOW)
+        await store.optimise(retention=BRIEF)
+        assert _identity(postgres) == made, "little was"
+        await store.delete(COLLECTION, [f"s{number}" for number in range(1, 10)])
+        await store.optimise(retention=BRIEF)
         assert (renewed := _identity(postgres)) not in (None, made)
         await store.optimise(retention=NOW)
-        assert _identity(postgres) == renewed
-        await store.delete(COLLECTION, [f"s{number}" for number in range(1, 28)])
-        await store.optimise(retention=NOW)
+        assert _identity(postgres) not in (None, renewed), "of what was removed nothing is left"
+        await store.delete(COLLECTION, [f"s{number}" for number in range(10, 28)])
+        await store.optimise(retention=BRIEF)
         assert _identity(postgres) is None, "what is left is scanned"
         assert len(await (await store.reader(Scope())).vector_search(vector("x"), top_k=9)) == 2
 
 
 def _identity(url: str) -> int | None:
-    """Return what tells an index from one of the same name."""
+    """Return what tells an index from one of the same name: its file."""
     with psycopg.connect(url) as connection:
-        found = connection.execute("SELECT to_regclass('refdesk.chunks_1_by_vector')::oid").fetchone()
+        found = connection.execute(
+            "SELECT pg_relation_filenode(to_regclass('refdesk.chunks_1_by_vector'))"
+        ).fetchone()
         names = connection.execute("SELECT relname FROM pg_class WHERE relname LIKE '%_old'").fetchall()
         assert names == []
         return found[0] if found else None

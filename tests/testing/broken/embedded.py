@@ -34,7 +34,10 @@ class GivesWhatItEverMade(BrokenStore):
         return self.made
 
 
-@caught_by(embedded.a_remake_is_counted_beside_what_is_searched)
+@caught_by(
+    embedded.a_remake_is_counted_beside_what_is_searched,
+    embedded.what_was_deleted_goes_from_a_remake_too,
+)
 class CountsWhatIsSearchedOnly(BrokenStore):
     async def vector_sets(self, collection: str) -> tuple[VectorSet, ...]:
         return tuple(each for each in await self.store.vector_sets(collection) if each.current)

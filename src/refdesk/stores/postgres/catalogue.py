@@ -179,6 +179,6 @@ async def size(connection: Connection) -> int:
     found = await one(
         connection,
         "SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class"
-        " WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'",
+        " WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relkind = 'r'",
     )
     return int(_given(found)[0])

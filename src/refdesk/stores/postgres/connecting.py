@@ -1,6 +1,7 @@
 """Connections to the database of a library, and transactions in it."""
 
 import hashlib
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -22,6 +23,9 @@ WAIT_SECONDS = 30.0
 IDLE_SECONDS = 60.0
 INDEXED_FROM = 20_000
 """Chunks from which a set gets an index for vectors; fewer are scanned exactly."""
+# What goes wrong is told as an error; without a handler, Python would write it on stderr as well.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
+
 PLANNING = "SET jit = off; SET plan_cache_mode = force_custom_plan"
 """Plans follow the values asked for: a filter may leave half of all documents or one."""
 OLDEST_VECTOR = (0, 8)
@@ -141,6 +145,11 @@ class Database:
     def schema(self) -> str:
         return self.address.schema
 
+    @property
+    def patience(self) -> str:
+        """How long a write waits for another, as a setting of Postgres."""
+        return f"{max(1, round(self._wait * 1000))}ms"
+
     async def _configure(self, connection: Connection) -> None:
         path = search_path(self.schema, self.extension.schema)
         await connection.set_autocommit(True)
@@ -185,7 +194,7 @@ class Database:
         What others wrote before is seen. Errors: `StoreLocked` where another holds the lock for too long.
         """
         async with self._transaction(IsolationLevel.READ_COMMITTED, read_only=False) as connection:
-            await connection.execute(DURABLE, {"wait": f"{max(1, round(self._wait * 1000))}ms"})
+            await connection.execute(DURABLE, {"wait": self.patience})
             await self._lock(connection, lock_number(self.schema, *names))
             yield connection
 

@@ -10,7 +10,7 @@ from refdesk.stores.postgres import records
 from refdesk.stores.postgres.catalogue import Place, chunks_table, dead_table
 from refdesk.stores.postgres.chunks import matrix
 from refdesk.stores.postgres.connecting import Connection, rows
-from refdesk.stores.postgres.remaking import uncovered
+from refdesk.stores.postgres.successors import uncovered
 from refdesk.stores.postgres.texts import plain
 
 LIVE = "NOT EXISTS (SELECT 1 FROM {dead} AS x WHERE x.id = c.id)"
@@ -53,10 +53,11 @@ async def counted(connection: Connection, place: Place) -> tuple[VectorSet, ...]
 
 
 async def _set(connection: Connection, place: Place, key: int, fingerprint: str, current: bool) -> VectorSet:
+    noted = "" if current else " AND c.document IN (SELECT document FROM remade WHERE chunk_set = %(key)s)"
     statement = (
-        f"SELECT coalesce(c.strategy, ''), count(*) FROM {{chunks}} AS c WHERE {LIVE} GROUP BY 1 ORDER BY 1"
+        f"SELECT coalesce(c.strategy, ''), count(*) FROM {{chunks}} AS c WHERE {LIVE}{noted} GROUP BY 1"
     )
-    counts = await rows(connection, _filled(statement, key))
+    counts = await rows(connection, _filled(statement, key), {"key": key})
     return VectorSet(
         fingerprint=plain(fingerprint),
         current=current,

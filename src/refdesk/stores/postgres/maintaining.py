@@ -6,9 +6,10 @@ from datetime import timedelta
 from psycopg import sql
 
 from refdesk.errors import NotFound
-from refdesk.stores.postgres import catalogue
+from refdesk.stores.postgres import catalogue, wiping
 from refdesk.stores.postgres.catalogue import Place, chunks_table, dead_table, postings_table
-from refdesk.stores.postgres.connecting import Connection, Database, connected, one, rows
+from refdesk.stores.postgres.connecting import Connection, Database, one, rows
+from refdesk.stores.postgres.successors import NEVER, successor, take_out_unnoted
 from refdesk.stores.postgres.texts import plain
 
 RETENTION = timedelta(hours=1)
@@ -33,11 +34,11 @@ async def optimise(database: Database, retention: timedelta) -> None:
     for (name,) in found:
         with suppress(NotFound):  # dropped meanwhile
             removed = await _tidy(database, plain(name), retention)
-            await _index(database, plain(name), removed, wiping=not retention)
+            await _index(database, plain(name), removed if retention else 0)  # a wipe makes it anew itself
     async with database.writing(LOCK) as connection:
         await _remove_dropped(connection, retention)
     if not retention:
-        await _vacuum(database)
+        await wiping.wipe(database)
 
 
 async def _tidy(database: Database, name: str, retention: timedelta) -> int:
@@ -46,6 +47,10 @@ async def _tidy(database: Database, name: str, retention: timedelta) -> int:
         place = await catalogue.place(connection, name)
         removed = await _purge(connection, place, retention)
         await _remove_left(connection, place, retention)
+        made = await successor(connection, place)
+        if made is not None:
+            await take_out_unnoted(connection, made)
+            await _purge_chunks(connection, made, NEVER)
         if place.chunk_set is not None:
             await connection.execute(
                 sql.SQL(_MERGE).format(postings=postings_table(place.chunk_set)),
@@ -54,7 +59,7 @@ async def _tidy(database: Database, name: str, retention: timedelta) -> int:
     return removed
 
 
-async def _index(database: Database, name: str, removed: int, *, wiping: bool) -> None:
+async def _index(database: Database, name: str, removed: int) -> None:
     """Make the index for vectors, or make it anew where much was removed from it."""
     async with database.writing(name) as connection:
         place = await catalogue.place(connection, name)
@@ -65,22 +70,7 @@ async def _index(database: Database, name: str, removed: int, *, wiping: bool) -
                 place.dimension,
                 database.indexed_from,
                 removed=removed,
-                wiping=wiping,
             )
-
-
-async def _vacuum(database: Database) -> None:
-    """Leave nothing of what was removed in the tables that this role owns; the server does so in its time."""
-    async with connected(database.address) as connection:
-        found = await rows(
-            connection,
-            "SELECT relname FROM pg_class WHERE relnamespace = quote_ident(%s)::regnamespace"
-            " AND relkind = 'r' AND pg_has_role(relowner, 'MEMBER')",
-            (database.schema,),
-        )
-        tables = [sql.Identifier(database.schema, name) for (name,) in found]
-        if tables:
-            await connection.execute(sql.SQL("VACUUM (SKIP_LOCKED) {}").format(sql.SQL(", ").join(tables)))
 
 
 async def tend(
@@ -90,15 +80,12 @@ async def tend(
     indexed_from: int,
     *,
     removed: int = 0,
-    wiping: bool = False,
 ) -> None:
-    """Bring statistics of a set up to date, and make its index for vectors where it is large enough.
-
-    It is made anew where much was removed from it, or where nothing of that may be left.
-    """
+    """Bring statistics of a set up to date, and make its index for vectors where it is large enough, also
+    where much was removed from it."""
     counted = await one(connection, sql.SQL("SELECT count(*) FROM {}").format(chunks_table(chunk_set)))
     chunks = int(counted[0]) if counted else 0
-    renewed = removed > 0 and (wiping or removed * MUCH >= chunks)
+    renewed = removed > 0 and removed * MUCH >= chunks
     await connection.execute(
         "SELECT tend_chunks(%s, %s, %s, %s)",
         (chunk_set, dimension, chunks >= indexed_from, renewed),

@@ -1,21 +1,16 @@
-"""Making the chunks of a collection anew, in a set that one transaction puts in the place of the old.
-
-Chunks of it that shall not be read have died in generation 0, before any reader.
-"""
+"""Making the chunks of a collection anew, in a set that one transaction puts in the place of the old."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from anyio import to_thread
-from psycopg import sql
 
 from refdesk.stores import StoredDocument, bm25, refusals
 from refdesk.stores.postgres import catalogue, maintaining, records, writing
-from refdesk.stores.postgres.catalogue import Made, Place, chunks_table, dead_table
-from refdesk.stores.postgres.connecting import Connection, Database, one, rows
+from refdesk.stores.postgres.catalogue import Made, Place
+from refdesk.stores.postgres.connecting import Connection, Database, one
+from refdesk.stores.postgres.successors import NEVER, successor, take_out_unnoted, uncovered
 from refdesk.stores.postgres.texts import escaped, plain
-
-NEVER = 0
 
 
 async def begin(database: Database, collection: str, fingerprint: str, dimension: int, recipe: str) -> int:
@@ -36,10 +31,8 @@ async def begin(database: Database, collection: str, fingerprint: str, dimension
 
 async def _discard(connection: Connection, place: Place) -> None:
     """Remove the successor of a collection, if there is one; no reader has seen it."""
-    found = await rows(
-        connection, "SELECT key FROM chunk_sets WHERE collection = %s AND state = 'successor'", (place.key,)
-    )
-    for (key,) in found:
+    key = await successor(connection, place)
+    if key is not None:
         await catalogue.remove_set(connection, key)
 
 
@@ -69,18 +62,6 @@ async def missing(database: Database, collection: str, key: int) -> tuple[str, .
     async with database.reading() as connection:
         place, _ = await _both(connection, collection, key)
         return await uncovered(connection, place)
-
-
-async def uncovered(connection: Connection, place: Place) -> tuple[str, ...]:
-    """Return the sources of a collection that its successor lacks."""
-    found = await rows(
-        connection,
-        "SELECT d.source_id FROM records AS r JOIN documents AS d ON d.key = r.document"
-        " WHERE r.collection = %s AND r.died IS NULL"
-        " AND NOT EXISTS (SELECT 1 FROM remade WHERE document = r.document) ORDER BY d.source_id",
-        (place.key,),
-    )
-    return tuple(plain(source_id) for (source_id,) in found)
 
 
 async def write(database: Database, collection: str, key: int, documents: Sequence[StoredDocument]) -> None:
@@ -137,31 +118,12 @@ async def switch(database: Database, collection: str, key: int) -> bool:
     """Put a successor in the place of its collection's chunks, counted and indexed; see `Remake.switch`."""
     async with database.writing(collection) as connection:
         place, made = await _both(connection, collection, key)
-        await _take_out_unnoted(connection, made)
+        await take_out_unnoted(connection, made.key)
         if await uncovered(connection, place):
             return False
         await maintaining.tend(connection, made.key, made.dimension, database.indexed_from)
         await _succeed(connection, place, made)
     return True
-
-
-_UNNOTED = """
-INSERT INTO {dead} (id, died) SELECT id, 0 FROM {chunks}
-WHERE document NOT IN (SELECT document FROM remade WHERE chunk_set = %(made)s) ON CONFLICT DO NOTHING
-"""
-_DIFFERING = """
-DELETE FROM remade WHERE chunk_set = %(made)s
-AND chunks <> (SELECT count(*) FROM {chunks} AS c LEFT JOIN {dead} AS x ON x.id = c.id
-               WHERE c.document = remade.document AND x.id IS NULL)
-"""
-
-
-async def _take_out_unnoted(connection: Connection, made: Made) -> None:
-    """Take out chunks of documents that were replaced or deleted since; count those whose chunks are not all
-    there as missing again."""
-    for statement in (_UNNOTED, _DIFFERING):
-        filled = sql.SQL(statement).format(chunks=chunks_table(made.key), dead=dead_table(made.key))
-        await connection.execute(filled, {"made": made.key})
 
 
 _KEPT = (

@@ -3,6 +3,7 @@
 import dataclasses
 import hashlib
 from collections.abc import Mapping
+from datetime import timedelta
 
 import numpy as np
 
@@ -113,6 +114,28 @@ async def a_remake_is_counted_beside_what_is_searched(open_store: OpenStore) -> 
     assert len(await store.vector_sets(COLLECTION)) == 1
 
 
+async def what_was_deleted_goes_from_a_remake_too(open_store: OpenStore) -> None:
+    store = await open_store()
+    await put(store, A, B)
+    remake = await begin(store)
+    await remake.write([told(anew(A)), told(anew(B))])
+    await store.delete(COLLECTION, ["a"])
+    found = await store.vector_sets(COLLECTION)
+    assert [(dict(each.strategies), each.missing) for each in found] == [
+        ({"post:2": 1}, 0),
+        ({"titled:1": 1}, 0),
+    ]
+    await store.optimise(retention=timedelta(0))
+    await put(store, told(sample("b", "words five")))
+    await store.optimise(retention=timedelta(0))
+    found = await store.vector_sets(COLLECTION)
+    assert [(dict(each.strategies), each.missing) for each in found] == [({"titled:1": 1}, 0), ({}, 1)]
+    await remake.write([told(anew(sample("b", "words five")))])
+    assert await remake.switch()
+    reader = await store.reader(Scope())
+    assert [hit.chunk.text for hit in await reader.keyword_search(["words"], top_k=9)] == ["words five"]
+
+
 async def digests_that_do_not_fit_are_refused(open_store: OpenStore) -> None:
     store = await open_store()
     await put(store, A)
@@ -131,5 +154,6 @@ CHECKS: tuple[Check, ...] = (
     chunks_need_not_say_what_they_were_made_of,
     vectors_are_counted_by_strategy,
     a_remake_is_counted_beside_what_is_searched,
+    what_was_deleted_goes_from_a_remake_too,
     digests_that_do_not_fit_are_refused,
 )
