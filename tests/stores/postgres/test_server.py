@@ -14,6 +14,7 @@ def test_it_has_vectors(postgres: str) -> None:
 
 
 def test_what_the_driver_logs_is_on_no_stderr() -> None:
-    code = "import logging, refdesk.stores.postgres.connecting; logging.getLogger('psycopg.pool').warning('lost')"
+    loads = "import logging, refdesk.stores.postgres.connecting"
+    code = f"{loads}; logging.getLogger('psycopg.pool').warning('lost')"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == ""
