@@ -117,3 +117,38 @@ async def test_values_of_documents_out_of_sight_cause_no_error(library: Database
         view = await open_view(connection, Scope(("c",), ("boss",)))
         with pytest.raises(InputError, match="text"):
             await listing.listed(connection, view, asked, 0, None)
+
+
+MANY = tuple(f"no value {number}" for number in range(filter_sql.FEW)) + tuple(
+    number + 0.125 for number in range(filter_sql.FEW)
+)
+
+
+def widened(filter: Filter) -> Filter:
+    """Return a filter that means the same of these documents, with many values in each `In` and `Equals`."""
+    match filter:
+        case And(filters):
+            return And(tuple(map(widened, filters)))
+        case Or(filters):
+            return Or(tuple(map(widened, filters)))
+        case Not(inner):
+            return Not(widened(inner))
+        case Equals(key, value):
+            return In(key, (value, *MANY))
+        case In(key, values):
+            return In(key, (*values, *MANY))
+    return filter
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    drawn=st.lists(st.tuples(METADATA, TEXTS, st.none() | TEXTS), min_size=1, max_size=5),
+    filter=FILTERS.map(widened),
+)
+async def test_many_values_mean_what_few_do(
+    library: Database, drawn: list[tuple[Metadata, str, str | None]], filter: Filter
+) -> None:
+    documents = documents_of(drawn)
+    expected = [document for document in documents if matches(filter, document)]
+    async with written(library, documents) as connection:
+        assert await selected(connection, documents, filter, checked=False) == expected

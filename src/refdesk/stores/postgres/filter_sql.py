@@ -17,6 +17,8 @@ from refdesk.stores.postgres.texts import escaped
 
 MOST_PARAMETERS = 30_000
 """Postgres takes 65,535; with more conditions than these, planning them takes seconds."""
+FEW = 500
+"""Values of a key that an index is asked for one by one."""
 KEY, VALUE = 100, 100
 """How much of a key and of a text the indexes of `facts` hold."""
 COLUMNS = {
@@ -143,7 +145,28 @@ def _one_of(key: str, wanted: frozenset[Typed], dates: Dates) -> Sql:
         return FALSE
     if key in DOCUMENT_FIELDS:
         return _field_is(key, wanted, dates)
+    if len(wanted) > FEW:
+        return joined("OR", list(_joins(key, wanted)))
     return _fact(key, joined("OR", list(_fact_tests(wanted))))
+
+
+def _joins(key: str, wanted: frozenset[Typed]) -> Iterator[Sql]:
+    """Test for one of many values by a join, which costs the same for each record."""
+    kept = escaped(key)
+    for kind in get_args(Kind):
+        values = [each.value for each in wanted if each.kind == kind]
+        column, array, read = (
+            ("value_text", "text[]", lambda value: escaped(str(value)))
+            if kind == "text"
+            else ("value_number", "numeric[]", Decimal)
+        )
+        if values:
+            yield Sql(
+                f"(r.key IN (SELECT f.record FROM facts AS f JOIN unnest(%s::{array}) AS v (wanted)"
+                f" ON f.{column} = v.wanted"
+                f" WHERE left(f.key, 100) = %s AND f.key = %s AND f.kind = '{kind}'))",
+                ([read(value) for value in values], kept[:KEY], kept),
+            )
 
 
 def _fact_tests(wanted: frozenset[Typed]) -> Iterator[Sql]:
