@@ -17,6 +17,7 @@ from pytest_examples import EvalExample, find_examples
 from refdesk import Desk, Settings
 from refdesk.answering import ABSTAINED, BELOW_THRESHOLD, NOTHING_FOUND
 from refdesk.cli.main import app
+from refdesk.configuration import load_pipeline
 from refdesk.documents import MODES
 from refdesk.events import Outcome
 from refdesk.parsing import Reason
@@ -147,6 +148,13 @@ def test_a_page_begins_with_an_example(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in FOLDER_PAGES if name != "cli"])
 def test_a_page_is_short(name: str) -> None:
     assert 40 <= len((DOCS / f"{name}.md").read_text("utf-8").splitlines()) <= 130
+
+
+def test_pipelines_that_the_readme_shows_exist() -> None:
+    shown = re.findall(r"(?:--pipeline|pipeline show) (\S+\.yaml)", (ROOT / "README.md").read_text("utf-8"))
+    assert shown
+    for file in shown:
+        assert load_pipeline(ROOT / file).steps
 
 
 def test_tests_that_show_something_exist() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,8 @@ def test_variables_are_converted(
         ({"top_k": "many"}, "allowed: a value of type int"),
         ({"top_k": 0}, "allowed: at least 1"),
         ({"top_k": 2.5}, "allowed: a value of type int"),
+        ({"top_k": 10**30}, "allowed: at most 1000000000"),
+        ({"library": " "}, "'library' from options is ' '; allowed: a folder, or the URL of a database"),
         ({"token_vectors": "perhaps"}, "allowed: true or false"),
         ({"parse_seconds": "nan"}, "allowed: at least 1"),
     ],
@@ -84,6 +87,7 @@ def test_links_come_from_all_places(tmp_path: Path) -> None:
         (TEMPLATE, "in a variable a JSON object"),
         ('["a"]', "in a variable a JSON object"),
         ('{"a": ', "in a variable a JSON object"),
+        ("[" * 100_000, "in a variable a JSON object"),
     ],
 )
 def test_wrong_links_are_named(tmp_path: Path, links: object, message: str) -> None:
@@ -131,6 +135,37 @@ def test_names_in_the_file_and_in_options_are_not_split(tmp_path: Path) -> None:
 def test_what_is_no_name_is_refused(tmp_path: Path, key: str, value: object) -> None:
     with pytest.raises(SettingsError, match=f"'{key}' from options"):
         Settings.load({key: value}, environ={}, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("acl", "Name who may read, 'public' for everyone, or unset REFDESK_ACL."),
+        ("principals", "Name who asks, write [] for nobody, or unset REFDESK_PRINCIPALS."),
+    ],
+)
+def test_an_empty_variable_gives_nobody_rights(tmp_path: Path, key: str, said: str) -> None:
+    (tmp_path / "refdesk.toml").write_text(f'{key} = ["staff"]\n')
+    with pytest.raises(SettingsError, match=f"'{key}' from environment is empty; allowed: names") as caught:
+        Settings.load({key: "anna"}, environ={f"REFDESK_{key.upper()}": ""}, folder=tmp_path)
+    assert caught.value.remedy == said
+
+
+def test_any_other_empty_variable_sets_nothing(tmp_path: Path) -> None:
+    rights = {"acl", "principals"}
+    environ = {f"REFDESK_{one.name.upper()}": "" for one in fields(Settings) if one.name not in rights}
+    (tmp_path / "refdesk.toml").write_text('conversations = "none"\n')
+    assert Settings.load(environ=environ, folder=tmp_path) == Settings(conversations="none")
+
+
+@pytest.mark.parametrize("value", ['["anna"', "[1", "[" * 100_000])
+def test_a_broken_array_is_shown_as_it_was_written(tmp_path: Path, value: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        Settings.load(environ={"REFDESK_PRINCIPALS": value}, folder=tmp_path)
+    assert caught.value.message == (
+        f"Setting 'principals' from environment is {value!r:.200}; allowed: names of users and groups,"
+        " 'public' for everyone, with commas between or as a JSON array."
+    )
 
 
 @pytest.mark.parametrize("value", [",", "anna,", '["anna"', '[""]', "[3]", '{"anna": 1}x,'])

@@ -125,6 +125,8 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "conversations": get_args(Where),
 }
 BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+MOST = 10**9
+"""Of every whole number."""
 LEAST: Mapping[str, float] = {
     "top_k": 1,
     "evidence": 1,
@@ -138,6 +140,13 @@ LEAST: Mapping[str, float] = {
     "parse_megabytes": 256,
 }
 
+NAMES = f"names of users and groups, {PUBLIC!r} for everyone"
+IN_VARIABLE = f"{NAMES}, with commas between or as a JSON array"
+EMPTY_MEANT: Mapping[str, str] = {
+    "acl": f"Name who may read, {PUBLIC!r} for everyone",
+    "principals": "Name who asks, write [] for nobody",
+}
+
 
 def _from_file(path: Path) -> Mapping[str, Any]:
     try:
@@ -147,8 +156,10 @@ def _from_file(path: Path) -> Mapping[str, Any]:
 
 
 def _from_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what variables set. An empty one sets nothing; one that says who reads or asks is kept."""
     named = {PREFIX + one.name.upper(): one.name for one in fields(Settings)}
-    return {named[key]: value for key, value in environ.items() if key in named and value != ""}
+    given = {named[key]: value for key, value in environ.items() if key in named}
+    return {key: value for key, value in given.items() if value != "" or get_origin(KINDS[key]) is tuple}
 
 
 def _checked(key: str, value: Any, origin: str) -> Any:
@@ -161,6 +172,10 @@ def _checked(key: str, value: Any, origin: str) -> Any:
         raise _wrong(key, value, origin, "one of " + ", ".join(CHOICES[key]))
     if key in LEAST and not converted >= LEAST[key]:
         raise _wrong(key, value, origin, f"at least {LEAST[key]}")
+    if key == "library" and not converted.strip():
+        raise _wrong(key, value, origin, "a folder, or the URL of a database")
+    if KINDS[key] is int and converted > MOST:
+        raise _wrong(key, value, origin, f"at most {MOST}")
     return converted
 
 
@@ -199,27 +214,31 @@ def _templates(key: str, value: Any, origin: str) -> Mapping[str, str]:
 
 
 def _names(key: str, value: Any, origin: str) -> tuple[str, ...]:
-    """Read a name or several."""
-    if origin == ENVIRONMENT:
-        value = _split(value)
+    """Read a name or several. An empty variable is refused: it may be one that was to be filled."""
+    if origin == ENVIRONMENT and value == "":
+        raise SettingsError(
+            f"Setting {key!r} from {origin} is empty; allowed: {IN_VARIABLE}.",
+            remedy=f"{EMPTY_MEANT[key]}, or unset {PREFIX}{key.upper()}.",
+        )
+    given = _split(value) if origin == ENVIRONMENT else value
     try:
-        names = as_principals(value, f"Setting {key!r} from {origin}")
+        names = as_principals(given, f"Setting {key!r} from {origin}")
     except InputError as error:
         raise SettingsError(error.message, remedy=error.remedy) from error
-    if value is None or (key == "acl" and not names):
-        raise _wrong(key, value, origin, f"names of users and groups, {PUBLIC!r} for everyone")
+    if given is None or (key == "acl" and not names):
+        raise _wrong(key, value, origin, IN_VARIABLE if origin == ENVIRONMENT else NAMES)
     return names
 
 
 def _split(text: str) -> Any:
-    """Read what a variable has: a JSON array, else names with commas between."""
+    """Read what a variable has: a JSON array, else names with commas between. None for a broken array."""
     return _json(text) if text.lstrip().startswith("[") else [one.strip() for one in text.split(",")]
 
 
 def _json(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -232,5 +251,5 @@ def _boolean(key: str, value: Any, origin: str) -> bool:
 
 def _wrong(key: str, value: Any, origin: str, allowed: str) -> SettingsError:
     return SettingsError(
-        f"Setting {key!r} from {origin} is {value!r}; allowed: {allowed}.", remedy="Change it there."
+        f"Setting {key!r} from {origin} is {value!r:.200}; allowed: {allowed}.", remedy="Change it there."
     )

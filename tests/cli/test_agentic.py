@@ -98,9 +98,10 @@ def test_the_json_has_every_call(filled: Run, serve: Serve) -> None:
 def test_a_trace_shows_turns_and_tools(filled: Run, serve: Serve) -> None:
     shown = filled("ask", "--agentic", QUESTION, "--llm", serve(*FOUND), "--trace").stderr
     names = [line.split("─ ")[1].split()[0] for line in shown.splitlines() if "─ " in line]
-    assert names == ["investigate", "turn-1", "search", "turn-2", "answer", "cite", "ground"]
+    loop = ["investigate", "turn-1", "search", "turn-2", "answer"]
+    assert names == ["recall", *loop, "cite", "ground", "remember"]
     depths = [line.index("─ ") for line in shown.splitlines() if "─ " in line]
-    assert depths == [1, 4, 7, 4, 7, 1, 1]
+    assert depths == [1, 1, 4, 7, 4, 7, 1, 1, 1]
     assert re.search(r"search  [\d,]+ ms  query=thirty days of leave a year  hits=5\n", shown)
 
 

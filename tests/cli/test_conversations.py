@@ -118,6 +118,13 @@ def test_what_cannot_be_used(talking: Run, words: tuple[str, ...], said: str) ->
     assert said in failing(talking, *words, code=1)
 
 
+@pytest.mark.parametrize("user", [(), ("--user", "anna")])
+def test_an_empty_name_is_no_conversation(talking: Run, user: tuple[str, ...]) -> None:
+    said = failing(talking, "ask", QUESTION, "--conversation", "", *user, code=2)
+    assert "--conversation: it is empty; name one, or leave it out." in said
+    assert "nothing is kept of a user" in failing(talking, "ask", QUESTION, "--user", "anna", code=2)
+
+
 def test_hostile_names_and_titles_do_not_steer_the_terminal(talking: Run) -> None:
     name = "a\x1b[31m\u202eb"
     ask(talking, "--conversation", name, "--user", "\x1b]0;owned\x07")

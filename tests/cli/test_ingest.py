@@ -86,3 +86,23 @@ def test_a_path_that_does_not_exist(run: Run) -> None:
     line = failing(run, "ingest", "handbok", code=1)
     assert line.startswith("error [source_unreadable]: There is no file or folder")
     assert "handbook" in line
+
+
+def test_what_kept_its_vector_is_told(run: Run, place: Path) -> None:
+    sections = [
+        f"## Part {part}\n\n" + " ".join(f"The rule {part}.{each} says this and that." for each in range(20))
+        for part in range(5)
+    ]
+    page = place / "handbook" / "rules.md"
+    page.write_text("\n\n".join(sections), "utf-8")
+    assert "embedded" not in run("ingest", "handbook").stdout
+    page.write_text("\n\n".join([*sections, "## New\n\nA new rule."]), "utf-8")
+    record = as_json(run, "ingest", "handbook", "--dry-run")
+    assert 0 < record["embedded"] < record["texts"]
+    told = f"{record['embedded']} of {record['texts']} texts\n"
+    assert f"\nwould embed {told}" in run("ingest", "handbook", "--dry-run").stdout
+    assert f"\nembedded {told}" in run("ingest", "handbook").stdout
+    assert "embedded" not in run("ingest", "handbook").stdout
+    assert "embedded" not in run("ingest", "handbook", "--acl", "staff").stdout
+    result = run("reembed", env={"REFDESK_CHUNK_TOKENS": "60"})
+    assert re.search(r"\nembedded \d+ of \d+ texts", result.stdout), result.output

@@ -45,7 +45,7 @@ def test_a_dry_run_then_the_real_one(run: Run, notes: sqlite3.Connection) -> Non
     assert dry.exit_code == 0, dry.output
     first, hidden, held = dry.stdout.splitlines()
     assert first.startswith("would be: added 3 in ")
-    assert hidden == "1 of what was listed may be read by nobody: it has no ACL"
+    assert hidden == "1 of what was listed may be read by nobody: the ACL is empty"
     assert held.startswith("3 documents, 3 chunks would be in collection default (nothing was written)")
     assert not Path(".refdesk").exists()
     assert as_json(run, "ingest", "--sql", "notes.yaml")["counts"]["added"] == 3

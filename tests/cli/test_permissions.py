@@ -1,5 +1,6 @@
 """`--acl` says who may read, `--as` who asks; without them it is everyone, and what is public."""
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -91,6 +92,47 @@ def test_records_say_it_in_a_field(run: Run, place: Path) -> None:
     (place / "r.jsonl").write_text('{"id": "a", "text": "A text here.", "groups": ["staff"]}\n', "utf-8")
     as_json(run, "ingest", "r.jsonl", "--acl-field", "groups")
     assert as_json(run, "documents", "list", "--everything")[0]["acl"] == ["staff"]
+
+
+def test_the_summary_tells_apart_why_nobody_may_read(run: Run, place: Path) -> None:
+    records = [{"id": name, "text": f"The text {name}."} for name in ("known", "meant", "a", "b")]
+    file = place / "r.jsonl"
+    file.write_text("\n".join(map(json.dumps, records[:1])), "utf-8")
+    run("ingest", "r.jsonl", "--id-field", "id")
+    acls: tuple[object, ...] = (None, [], " ", 3)
+    odd = [{**record, "acl": acl} for record, acl in zip(records, acls, strict=True)]
+    file.write_text("\n".join(map(json.dumps, odd)), "utf-8")
+    result = run("ingest", "r.jsonl", "--id-field", "id")
+    assert result.exit_code == 3
+    for line in (
+        "1 of what was listed may be read by nobody: the ACL is empty",
+        "2 not stored: the ACL cannot be understood",
+        "1 stored before, now read by nobody: the ACL cannot be understood",
+    ):
+        assert f"\n{line}\n" in result.stdout
+    record = as_json(run, "ingest", "r.jsonl", "--id-field", "id", code=3)
+    assert (record["hidden"], record["refused"], record["withheld"]) == (1, 2, 1)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("documents", "list"), ("collections", "list"), ("collections", "describe", "default"), ("stats",)],
+)
+def test_everything_is_not_for_somebody(shared: Run, words: tuple[str, ...]) -> None:
+    said = failing(shared, *words, "--as", "anna", "--everything", code=2)
+    assert "--everything: it is for whoever may read it, and --as says who asks" in said
+    assert shared(*words, "--everything", env=ENV).exit_code == 0
+
+
+def test_an_empty_variable_makes_nothing_public(run: Run) -> None:
+    for name in ("ACL", "PRINCIPALS"):
+        result = run("ingest", "handbook", env={f"REFDESK_{name}": ""})
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"or unset REFDESK_{name}." in result.stderr
+    assert "'library' from options is ''" in run("ingest", "handbook", "--library", "").stderr
+    assert "A path is empty." in run("ingest", "").stderr
+    assert run("ingest", "handbook", "--collection", "").exit_code == 1
+    assert not Path(".refdesk").exists()
 
 
 def test_an_older_library_is_upgraded_by_saying_who_may_read_it(shared: Run, place: Path) -> None:

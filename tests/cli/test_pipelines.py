@@ -153,9 +153,9 @@ def test_show_prints_what_each_step_does(run: Run, own: str) -> None:
 def test_show_as_json(run: Run) -> None:
     records = as_json(run, "pipeline", "show", "assistant")
     assert [one["step"] for one in records if one["streams"]] == ["review"]
-    assert records[2]["options"] == {"after_retrieval": True}
-    assert records[4] == {
-        "position": "5",
+    assert records[4]["options"] == {"after_retrieval": True}
+    assert records[6] == {
+        "position": "7",
         "step": "distill",
         "options": {},
         "kind": "context_optimizer",

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -191,3 +192,65 @@ def test_help_loads_nothing_heavy(command: Command) -> None:
     assert done.returncode == 0, done.stderr
     heavy = {"numpy", "lancedb", "pyarrow", "onnxruntime", "anyio", "httpx", "refdesk.desk"}
     assert not heavy & set(done.stdout.split())
+
+
+AGAIN = """
+import atexit, os, signal, sys
+from refdesk.cli.entry import main
+
+def again(number=signal.SIGINT, kill=os.kill, process=os.getpid()):
+    kill(process, number)
+
+class Last:
+    def __del__(self, again=again):
+        again()
+
+if sys.argv.pop(1) == "atexit":
+    atexit.register(again)
+else:
+    last = Last()  # goes when modules are taken down, behind the handlers of signals
+main()
+"""
+
+
+@pytest.mark.parametrize("when", ["atexit", "later"])
+def test_a_second_interrupt_changes_nothing(command: Command, when: str) -> None:
+    words, environment = command("ingest", "handbook", "--watch", "--json")
+    process = subprocess.Popen(
+        [words[0], "-c", AGAIN, when, *words[3:]],
+        env={**environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    line_of(process.stderr, "Watching for changes")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert errors == "Interrupted. 3 documents are stored; run the same command again to go on.\n"
+
+
+def test_a_second_interrupt_ends_what_does_not_end_by_itself(command: Command) -> None:
+    words, environment = command("ingest", "handbook", "--watch", "--json")
+    endless = (
+        "import threading, time\n"
+        "from refdesk.cli.entry import main\n"
+        "threading.Thread(target=time.sleep, args=(600,)).start()\n"
+        "main()"
+    )
+    process = subprocess.Popen(
+        [words[0], "-c", endless, *words[3:]],
+        env={**environment, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    line_of(process.stderr, "Watching for changes")
+    process.send_signal(signal.SIGINT)
+    line_of(process.stderr, "Interrupted. 3 documents are stored")
+    assert process.poll() is None
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    assert process.communicate() is not None
+    assert process.returncode == 130

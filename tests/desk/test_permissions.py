@@ -146,7 +146,8 @@ class Changing(Step):
 @pytest.mark.parametrize("policy", ["stop", "continue"])
 async def test_no_step_widens_what_is_read(desk: refdesk.Desk, changes: dict[str, Any], policy: Any) -> None:
     steps = Changing(changes=changes, on_error=policy) | FIND
-    context = await desk.run(steps, MERGER, principals="anna", user="anna", collections="default")
+    who: dict[str, Any] = {"principals": "anna", "user": "anna", "conversation": "c"}
+    context = await desk.run(steps, MERGER, **who, collections="default")
     if policy == "stop":
         assert isinstance(context.error, StepError)
     assert names(context.hits) <= {"kitchen", "plan"}

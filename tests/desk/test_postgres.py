@@ -10,6 +10,7 @@ import pytest
 import refdesk
 from refdesk.errors import EmbeddingMismatch, InputError, MissingExtra, NotFound
 from refdesk.places import files_beside
+from refdesk.steps import Answer, Recall, Remember, Search
 from refdesk.testing import HashingEmbedder
 
 LEAVE = "Employees get 30 days of leave a year.\n\nTen days may be carried over."
@@ -34,6 +35,15 @@ def test_a_desk_works_as_on_a_folder(postgres: str, tmp_path: Path, monkeypatch:
         assert desk.delete("handbook/leave.md").documents == 1
         assert desk.documents() == ()
     assert [each.name for each in tmp_path.iterdir()] == ["handbook"]
+
+
+def test_one_pipeline_recalls_what_it_remembers(postgres: str) -> None:
+    talk = Recall(retrieval=True) | Search() | Answer() | Remember(retrieval=True)
+    with refdesk.open(postgres, embedder=HashingEmbedder()) as desk:
+        desk.ingest_text(LEAVE, source_id="leave")
+        runs = [desk.run(talk, "How many days of leave?", conversation="c") for _ in range(3)]
+        assert [(len(one.history), one.warnings) for one in runs] == [(0, ()), (2, ()), (4, ())]
+        assert desk.conversations.count().hits == len(runs[-1].hits) > 0
 
 
 def test_two_desks_share_a_library(postgres: str) -> None:

@@ -9,6 +9,7 @@ from tests.ingest.conftest import Bench
 from refdesk.documents import PUBLIC
 from refdesk.ingest import Summary
 from refdesk.ingest.permitting import Permission
+from refdesk.ingest.rehearsal import Rehearsal
 from refdesk.sources import SourceFailure, SourceItem
 from refdesk.sources.fields import Fields
 from refdesk.sources.records import Records
@@ -97,6 +98,37 @@ async def test_an_acl_that_nobody_understands_hides_and_is_told(bench: Bench, ac
     assert await acls(bench) == {"known": (PUBLIC,), "fine": (PUBLIC,), "new": ("anna",)}
     assert not again.failures
     assert await bench.store.failures("c") == {}
+
+
+async def test_what_nobody_may_read_is_told_apart(bench: Bench) -> None:
+    await ingested(bench, Items(known=("anna",), given=("anna",)))
+    odd = Items(known=(3,), new=("",), other=(None,), taken=None, given=(), nobody=(), fine=("anna",))
+    for store in (Rehearsal(bench.store), None):
+        run = bench.run(odd)
+        if store:
+            run.store, run.writer = store, store
+        summary = await run.run()
+        assert (summary.hidden, summary.refused, summary.withheld) == (2, 2, 1)
+        assert len(summary.failures) == 3
+    again = await ingested(bench, odd)
+    assert (again.hidden, again.refused, again.withheld) == (2, 2, 1)
+    assert await acls(bench) == {
+        "known": (),
+        "given": (),
+        "nobody": (),
+        "fine": ("anna",),
+        "taken": (PUBLIC,),
+    }
+
+
+async def test_what_has_no_text_is_not_told_to_be_hidden(bench: Bench) -> None:
+    class Blank(Items):
+        async def items(self) -> AsyncIterator[SourceItem | SourceFailure]:
+            yield SourceItem(source_id="a", name="a", text=" ", acl=())
+
+    summary = await ingested(bench, Blank(a=()))
+    assert (summary.hidden, summary.refused, summary.withheld) == (0, 0, 0)
+    assert summary.counts == {"skipped": 1}
 
 
 @pytest.mark.parametrize(

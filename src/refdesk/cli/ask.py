@@ -43,7 +43,7 @@ Stream = Annotated[
     typer.Option("--stream/--no-stream", help="Show the answer while it is written, as on a terminal."),
 ]
 ConversationName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--conversation",
         metavar="NAME",
@@ -74,7 +74,7 @@ async def ask(
     pipeline: PipelineName = None,
     agentic: Agentic = False,
     seconds: Seconds = None,
-    conversation: ConversationName = "",
+    conversation: ConversationName = None,
     user: UserName = "",
     stream: Stream = None,
     trace: ShowTrace = False,
@@ -84,6 +84,10 @@ async def ask(
 
     if session.json and stream:
         raise typer.BadParameter("it cannot be used with --json.", param_hint="--stream")
+    if conversation == "":
+        raise typer.BadParameter("it is empty; name one, or leave it out.", param_hint="--conversation")
+    if user and conversation is None:
+        raise typer.BadParameter("nothing is kept of a user without --conversation.", param_hint="--user")
     pipeline = _chosen(pipeline, agentic=agentic)
     streams = not session.json and (session.out.is_terminal if stream is None else stream)
     live = Live(session, streams=streams)
@@ -98,7 +102,7 @@ async def ask(
                 filters=joined(filters),
                 llm=llm,
                 seconds=seconds,
-                conversation=conversation,
+                conversation=conversation or "",
                 user=user,
                 on_event=live,
             )

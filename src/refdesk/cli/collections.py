@@ -32,6 +32,7 @@ def add_to(app: typer.Typer) -> None:
 
 async def list_collections(session: Session, everything: Everything = False) -> None:
     """List all collections, and count what may be read in them."""
+    session.refuse_asker(everything)
     async with session.desk() as desk:
         found = await desk.collections(upkeep=everything)
     if session.json:
@@ -49,6 +50,7 @@ async def create(session: Session, name: CollectionName, description: Descriptio
 
 async def describe(session: Session, name: CollectionName, everything: Everything = False) -> None:
     """Describe one collection, and count what may be read in it."""
+    session.refuse_asker(everything)
     async with session.desk() as desk:
         _show(session, await desk.collection(name, upkeep=everything))
 

@@ -40,6 +40,7 @@ async def list_documents(
     everything: Everything = False,
 ) -> None:
     """List documents by collection and source id."""
+    session.refuse_asker(everything)
     filter = joined(filters)
     async with session.desk() as desk:
         found = await desk.documents(

@@ -9,9 +9,9 @@ from refdesk.documents import Mode
 Fusion = Literal["rrf", "zscore"]
 
 
-def readable(value: str) -> str:
+def readable(value: str | None) -> str | None:
     """Refuse text that was not valid in the encoding of the command line."""
-    if any("\ud800" <= character <= "\udfff" for character in value):
+    if any("\ud800" <= character <= "\udfff" for character in value or ""):
         raise typer.BadParameter("the text is not valid UTF-8.")
     return value
 

@@ -53,6 +53,14 @@ class Session:
     def _asking(self) -> dict[str, Any]:
         return {} if self.principals is None else {"principals": self.principals}
 
+    def refuse_asker(self, everything: bool) -> None:
+        """Refuse `--everything` beside `--as`. Errors: `BadParameter`."""
+        if everything and self.principals is not None:
+            raise typer.BadParameter(
+                "it is for whoever may read it, and --as says who asks; leave out one of them.",
+                param_hint="--everything",
+            )
+
     def print_json(self, value: object, *, indent: int | None = 2) -> None:
         write_json(value, indent=indent)
 
@@ -118,7 +126,7 @@ def _session(
     principals: list[str] | None = None,
 ) -> Session:
     return Session(
-        library=library or ctx.find_root().params.get("library"),
+        library=ctx.find_root().params.get("library") if library is None else library,
         verbose=_verbose(ctx, verbose),
         json=as_json,
         out=console(),

@@ -25,6 +25,7 @@ def add_to(app: typer.Typer) -> None:
 
 async def stats(session: Session, everything: Everything = False) -> None:
     """Count what may be read in collections, and what failed."""
+    session.refuse_asker(everything)
     async with session.desk() as desk:
         record = await _record(desk, everything=everything)
     if session.json:

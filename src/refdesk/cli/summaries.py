@@ -1,7 +1,7 @@
 """What an ingestion did, for people and as JSON."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from refdesk.cli.session import Session
@@ -27,8 +27,11 @@ def summary_record(summary: "Summary", *, dry_run: bool = False) -> dict[str, An
         "counts": {outcome: summary.counts.get(outcome, 0) for outcome in get_args(Outcome)},
         "updated_only": summary.only,
         "hidden": summary.hidden,
+        "refused": summary.refused,
+        "withheld": summary.withheld,
         "acl": [*summary.acl],
         "unsaid": summary.unsaid,
+        "texts": summary.texts,
         "embedded": summary.embedded,
         "seconds": round(summary.seconds, 3),
         "failed": [_record(one) for one in summary.failures],
@@ -42,14 +45,27 @@ def show_summary(session: Session, summary: "Summary", *, dry_run: bool = False)
     dry = "would be: " if dry_run and told else ""
     say(session.out, f"{dry}{told or 'nothing found'} in {summary.seconds:.1f} s")
     _show_missed(session, sorted(summary.failures, key=_place) + sorted(summary.skipped, key=_place))
-    if summary.unsaid:
-        who = "everyone" if PUBLIC in summary.acl else ", ".join(summary.acl)
-        say(session.out, f"{summary.unsaid:,} without an ACL of their own: readable by {who} (setting acl)")
-    if summary.hidden:
-        say(session.out, f"{summary.hidden:,} of what was listed may be read by nobody: it has no ACL")
+    for line in _readers(summary):
+        say(session.out, line)
+    if summary.embedded < summary.texts:
+        done = "would embed" if dry_run else "embedded"
+        say(session.out, f"{done} {summary.embedded:,} of {summary.texts:,} texts")
     held = f"{summary.documents:,} documents, {summary.chunks:,} chunks"
     would, how = ("would be ", "nothing was written") if dry_run else ("", "counted in the store")
     say(session.out, f"{held} {would}in collection {summary.collection} ({how})")
+
+
+def _readers(summary: "Summary") -> Iterator[str]:
+    """Yield what has to be said of who may read what was listed."""
+    if summary.unsaid:
+        who = "everyone" if PUBLIC in summary.acl else ", ".join(summary.acl)
+        yield f"{summary.unsaid:,} without an ACL of their own: readable by {who} (setting acl)"
+    if summary.hidden:
+        yield f"{summary.hidden:,} of what was listed may be read by nobody: the ACL is empty"
+    if summary.refused:
+        yield f"{summary.refused:,} not stored: the ACL cannot be understood"
+    if summary.withheld:
+        yield f"{summary.withheld:,} stored before, now read by nobody: the ACL cannot be understood"
 
 
 def _outcome(summary: "Summary", outcome: Outcome) -> str:

@@ -6,6 +6,7 @@
 - `questions`: its part that searches and runs pipelines
 - `rechecking`: a stored answer's citations, held against the library as it is now
 - `asking`, `calls`: one question: what a run begins with, its services, the answer that comes of it
+- `given`: what a caller gives, refused where it cannot be meant
 - `seeing`: who asks, and what they see of collections
 - `streams`: work that tells what it does, as a stream
 """

@@ -1,7 +1,7 @@
 """One question through a pipeline: what a run is given, and the answer that comes of it."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -9,8 +9,10 @@ from typing import Any
 from refdesk.context import Context, Turn
 from refdesk.conversations.kept import check_name, key_of
 from refdesk.desk.calls import CallServices
+from refdesk.desk.given import texts
 from refdesk.desk.seeing import asking
 from refdesk.desk.services import Services
+from refdesk.documents import Scope
 from refdesk.errors import InputError, PipelineError
 from refdesk.events import Sink
 from refdesk.filters import Filters, as_filter
@@ -21,6 +23,8 @@ from refdesk.settings import Settings
 from refdesk.telemetry import tell
 
 ALL = "all"
+COLLECTIONS = "The collections"
+TURN = "Write ('user', 'What ...?') or {'role': 'user', 'content': 'What ...?'}."
 Collections = str | Sequence[str] | None
 History = Sequence[Turn | Mapping[str, str] | tuple[str, str]]
 
@@ -65,11 +69,11 @@ async def begin(
 ) -> Context:
     """Return the context that a run begins with. Errors: `InputError`, `NotFound`."""
     if not isinstance(question, str) or not question.strip():
-        raise InputError(f"The question is {question!r}; it has to be text that is not blank.")
+        raise InputError(f"The question is {question!r:.80}; it has to be text that is not blank.")
     check_name("user", user)
     context = Context(
         question=question,
-        history=tuple(_turn(one) for one in history),
+        history=_turns(history),
         conversation=conversation,
         user=user,
         collections=await named(services, settings, collections),
@@ -96,7 +100,19 @@ async def named(services: Services, settings: Settings, collections: Collections
         return tuple(one.name for one in await (await services.store()).collections())
     if collections is None:
         return (settings.collection,)
-    return (collections,) if isinstance(collections, str) else tuple(collections)
+    return texts(collections, COLLECTIONS)
+
+
+def scope_of(settings: Settings, collections: Collections, principals: Principals) -> Scope:
+    """Return who reads, and where: the settings' collection for None. Errors: `InputError`."""
+    where = (settings.collection,) if collections is None else texts(collections, COLLECTIONS)
+    return Scope(where, asking(settings, principals))
+
+
+def _turns(history: Any) -> tuple[Turn, ...]:
+    if not isinstance(history, Iterable):
+        raise InputError(f"The history is {history!r:.80}; a list of turns is allowed.", remedy=TURN)
+    return tuple(_turn(one) for one in history)
 
 
 def _turn(given: Any) -> Turn:
@@ -111,7 +127,7 @@ def _turn(given: Any) -> Turn:
     if role not in ("user", "assistant") or not isinstance(text, str):
         raise InputError(
             f"The history has {given!r:.100}; a turn has a role, user or assistant, and a text.",
-            remedy="Write ('user', 'What ...?') or {'role': 'user', 'content': 'What ...?'}.",
+            remedy=TURN,
         )
     return Turn("user" if role == "user" else "assistant", text)
 

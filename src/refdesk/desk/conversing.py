@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from refdesk.conversations import Conversation, Conversations, Key, StoredMessage, Tally
 from refdesk.conversations.kept import check_name
+from refdesk.desk.given import whole
 from refdesk.errors import InputError, NotFound
 
 AGE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([hdwmy])\s*")
@@ -24,11 +25,15 @@ class ConversationVerbs:
     async def list(
         self, *, user: str = "", everyone: bool = False, offset: int = 0, limit: int = 100
     ) -> tuple[Conversation, ...]:
-        """List a user's conversations, the one used last first; with `everyone` those of all, for upkeep."""
+        """List a user's conversations, the one used last first; with `everyone` those of all, for upkeep.
+
+        Errors: `InputError`, also for both a user and `everyone`.
+        """
+        _check_whose(user, everyone)
+        first, most = whole(offset, "`offset`"), whole(limit, "`limit`")
         if everyone:
-            return await self.kept().everyones(offset=offset, limit=limit)
-        check_name("user", user)
-        return await self.kept().conversations(user, offset=offset, limit=limit)
+            return await self.kept().everyones(offset=first, limit=most)
+        return await self.kept().conversations(user, offset=first, limit=most)
 
     async def show(
         self, name: str, *, user: str = "", last: int | None = None, before: str = ""
@@ -38,8 +43,10 @@ class ConversationVerbs:
         `last` is how many, all for None; `before` the id of a message, to show those before it.
         Errors: `NotFound`, also where it is another user's.
         """
-        found = await self.kept().messages(Key(user, name), last=last, before=before)
-        if not found and not before and last != 0:
+        check_name("message", before)
+        most = None if last is None else whole(last, "`last`")
+        found = await self.kept().messages(Key(user, name), last=most, before=before)
+        if not found and not before and most != 0:
             raise _unknown(name)
         return found
 
@@ -62,8 +69,8 @@ class ConversationVerbs:
         return await self.kept().purge(user=user, before=before)
 
     async def count(self, *, user: str = "", everyone: bool = False) -> Tally:
-        """Count what is kept of a user; with `everyone` of all."""
-        check_name("user", user)
+        """Count what is kept of a user; with `everyone` of all. Errors: `InputError`, as `list`."""
+        _check_whose(user, everyone)
         return await self.kept().count(None if everyone else user)
 
 
@@ -77,6 +84,15 @@ def age(given: timedelta | str) -> timedelta:
             remedy="Write it like 30d: hours h, days d, weeks w, months m (30 days), years y.",
         )
     return read
+
+
+def _check_whose(user: str, everyone: bool) -> None:
+    check_name("user", user)
+    if everyone and user:
+        raise InputError(
+            f"The user {user!r:.80} is named, and `everyone` means the conversations of all.",
+            remedy="Leave out one of `user` and `everyone`.",
+        )
 
 
 def _unknown(name: str) -> NotFound:

@@ -9,12 +9,13 @@ from typing import Any
 
 from refdesk import places
 from refdesk.conversations import Conversations
-from refdesk.desk.asking import Collections
+from refdesk.desk.asking import Collections, scope_of
 from refdesk.desk.conversing import ConversationVerbs
 from refdesk.desk.deleting import emptied, everywhere, wiped
+from refdesk.desk.given import function, not_blank, path, text, texts, whole
 from refdesk.desk.ingesting import IngestOptions
 from refdesk.desk.questions import Questions
-from refdesk.desk.seeing import asking, seen
+from refdesk.desk.seeing import asking, refuse_upkeep_for, seen
 from refdesk.desk.services import Services
 from refdesk.documents import Collection, DeleteReceipt, Document, DocumentRecord, Metadata
 from refdesk.embedding import Embedder
@@ -77,12 +78,13 @@ class Desk(Questions):
                 f"Cannot ingest {wrong[0]!r:.100}; allowed are paths and sources.",
                 remedy="Give several as separate arguments: ingest('a.md', 'docs/').",
             )
-        name = collection or self.settings.collection
+        name = self._collection(collection)
         paths = [one for one in sources if isinstance(one, str | PathLike)]
         given: list[Source] = [one for one in sources if not isinstance(one, str | PathLike)]
         joined = [*([self._files(*paths, glob=glob)] if paths else []), *given]
         said = None if acl is None else as_acl(acl, "The ACL of what is ingested")
-        run = IngestOptions(prune=prune, full=full, dry_run=dry_run, acl=said, on_event=on_event)
+        listener = function(on_event, "`on_event`")
+        run = IngestOptions(prune=prune, full=full, dry_run=dry_run, acl=said, on_event=listener)
         return await self.services.ingest(joined, name, run)
 
     async def ingest_text(
@@ -119,7 +121,8 @@ class Desk(Questions):
         Readers see the old chunks until all are made; documents keep their ids, and no source is read.
         An interrupted run goes on where it was. Errors: `NotFound`, `StoreError`.
         """
-        return await self.services.reembed(collection or self.settings.collection, on_event)
+        name = self._collection(collection)
+        return await self.services.reembed(name, function(on_event, "`on_event`"))
 
     async def documents(
         self,
@@ -135,9 +138,11 @@ class Desk(Questions):
 
         `upkeep` lists all, whoever may read them: for those who look after a library, not for who asks it.
         """
-        scope = replace(self._scope(collections, principals), upkeep=upkeep)
+        refuse_upkeep_for(principals, upkeep=upkeep)
+        scope = replace(scope_of(self.settings, collections, principals), upkeep=upkeep)
+        first, most = whole(offset, "`offset`"), None if limit is None else whole(limit, "`limit`")
         reader = await self.services.reader(scope)
-        return await reader.documents(filter=as_filter(filters), offset=offset, limit=limit)
+        return await reader.documents(filter=as_filter(filters), offset=first, limit=most)
 
     async def document(
         self, name: str, *, collections: Collections = None, principals: Principals = None
@@ -146,8 +151,9 @@ class Desk(Questions):
 
         Errors: `NotFound`, also where those who ask may not read it.
         """
-        reader = await self.services.reader(self._scope(collections, principals))
-        found = await reader.documents(filter=Equals("source_id", name), limit=1)
+        named = Equals("source_id", text(name, "The document"))
+        reader = await self.services.reader(scope_of(self.settings, collections, principals))
+        found = await reader.documents(filter=named, limit=1)
         return await reader.document(found[0].document_id if found else name)
 
     async def delete(
@@ -159,7 +165,7 @@ class Desk(Questions):
         this returns; `wipe` makes sure that nothing of them is left in files of the past, see `wipe`.
         Errors: `NotFound` where one is unknown; then none is deleted.
         """
-        where = collection or self.settings.collection
+        where, names = self._collection(collection), texts(names, "The documents")
         known = await self.documents(collections=where, upkeep=True)
         by_id = {one.document_id: one.source_id for one in known}
         store = await self.services.writable_store(make=False)
@@ -170,6 +176,7 @@ class Desk(Questions):
         self, *, principals: Principals = None, upkeep: bool = False
     ) -> tuple[Collection, ...]:
         """List all collections, with counts of what those who ask may read; with `upkeep`, of all."""
+        refuse_upkeep_for(principals, upkeep=upkeep)
         known = await (await self.services.store()).collections()
         return known if upkeep else await seen(self.services, known, asking(self.settings, principals))
 
@@ -177,7 +184,8 @@ class Desk(Questions):
         self, name: str, *, principals: Principals = None, upkeep: bool = False
     ) -> Collection:
         """Describe one collection, counted as `collections` does. Errors: `NotFound`."""
-        known = await (await self.services.store()).collection(name)
+        refuse_upkeep_for(principals, upkeep=upkeep)
+        known = await (await self.services.store()).collection(self._collection(name))
         if upkeep:
             return known
         found = await seen(self.services, [known], asking(self.settings, principals))
@@ -185,13 +193,14 @@ class Desk(Questions):
 
     async def create_collection(self, name: str, *, description: str = "") -> Collection:
         """Create a collection, or change the description of an existing one."""
-        return await (await self.services.writable_store()).create(name, description=description)
+        name, said = self._collection(name), text(description, "The description")
+        return await (await self.services.writable_store()).create(name, description=said)
 
     async def delete_collection(
         self, name: str, *, answers: bool = False, wipe: bool = False
     ) -> DeleteReceipt:
         """Delete a collection with all that it holds; options as of `delete`. Errors: `NotFound`."""
-        store = await self.services.writable_store(make=False)
+        name, store = self._collection(name), await self.services.writable_store(make=False)
         kept = self.services.conversations
         return await everywhere(store.drop(name), store, kept, answers=answers, wipe=wipe)
 
@@ -199,7 +208,7 @@ class Desk(Questions):
         self, name: str, *, answers: bool = False, wipe: bool = False
     ) -> DeleteReceipt:
         """Delete all that a collection holds and keep its name and description. Errors: `NotFound`."""
-        store = await self.services.writable_store(make=False)
+        name, store = self._collection(name), await self.services.writable_store(make=False)
         kept = self.services.conversations
         return await everywhere(emptied(store, name), store, kept, answers=answers, wipe=wipe)
 
@@ -212,17 +221,21 @@ class Desk(Questions):
 
     async def failures(self, collection: str | None = None) -> Mapping[str, Failure]:
         """Return the sources that failed when they were last ingested, with reasons."""
-        return await (await self.services.store()).failures(collection or self.settings.collection)
+        return await (await self.services.store()).failures(self._collection(collection))
 
     async def vector_sets(self, collection: str | None = None) -> tuple[VectorSet, ...]:
         """Count the vectors of a collection by space and strategy, whoever may read them.
 
         One that is being embedded anew has two sets, and the second says how many documents it lacks.
         """
-        return await (await self.services.store()).vector_sets(collection or self.settings.collection)
+        return await (await self.services.store()).vector_sets(self._collection(collection))
 
     async def aclose(self) -> None:
         await self.services.aclose()
+
+    def _collection(self, given: str | None) -> str:
+        """Return the collection that a call names, the settings' one for None. Errors: `InputError`."""
+        return self.settings.collection if given is None else not_blank(given, "The collection")
 
     def _files(self, *paths: Path, glob: str | None = None) -> Files:
         """Return paths as a source; their ids are relative to `root`."""
@@ -252,8 +265,8 @@ async def aopen(
         "embedder": embedder,
         "reranker": reranker,
         "conversations": conversations,
-        "library": library,
     }
+    options["library"] = None if library is None else path(library, "The library")
     objects: dict[str, object] = {}
     for name, value in given.items():
         if value is None or isinstance(value, str):
@@ -266,7 +279,7 @@ async def aopen(
     services = Services(
         settings=settings,
         built=objects,
-        listeners=tuple(listeners),
+        listeners=tuple(function(one, "A listener") for one in listeners),
         steps=tuple(steps),
         workers=workers or {},
     )

@@ -18,8 +18,10 @@ from refdesk.desk.asking import (
     begin,
     named,
     refuse_others,
+    scope_of,
 )
 from refdesk.desk.calls import CallServices
+from refdesk.desk.given import function, text, whole
 from refdesk.desk.rechecking import Recheck, recheck
 from refdesk.desk.seeing import asking
 from refdesk.desk.services import Services
@@ -73,20 +75,21 @@ class Questions:
         `neighbours` puts so many chunks before and after each hit, without rank or score, in reading order.
         """
         wanted = self._settings(mode=mode, fusion=fusion, top_k=top_k)
-        scope = self._scope(collections, principals)
+        scope = scope_of(self.settings, collections, principals)
+        around = whole(neighbours, "`neighbours`")
         services = CallServices(desk=self.services, settings=wanted, principals=scope.principals)
         results = await ranked(
             services,
-            question,
+            text(question, "The question"),
             scope.collections,
             top_k=wanted.top_k,
             filter=as_filter(filters),
             rerank=rerank,
         )
-        if not neighbours:
+        if not around:
             return results
         reader = await services.reader(scope.collections)
-        return replace(results, hits=await widen(reader, results.hits, before=neighbours, after=neighbours))
+        return replace(results, hits=await widen(reader, results.hits, before=around, after=around))
 
     async def ask(
         self,
@@ -195,7 +198,7 @@ class Questions:
             pipeline,
             question,
             self._call(llm, mode=mode, evidence=top_k, seconds=seconds),
-            () if on_event is None else (on_event,),
+            _sinks(on_event),
             collections=collections,
             principals=principals,
             filters=filters,
@@ -208,7 +211,7 @@ class Questions:
         self, step: Step, context: Context, *, llm: LLMValue = None, on_event: Sink | None = None
     ) -> Context:
         """Run one step, so that ordinary code can decide what comes next. See `start` for a context."""
-        checked, sinks = as_step(step, context), () if on_event is None else (on_event,)
+        checked, sinks = as_step(step, context), _sinks(on_event)
         return await self._call(llm).run(self.services, context.principals, sinks).step(checked, context)
 
     async def start(
@@ -290,8 +293,6 @@ class Questions:
             {key: value for key, value in options.items() if value is not None}, "the call"
         )
 
-    def _scope(self, collections: Collections, principals: Principals) -> Scope:
-        who = asking(self.settings, principals)
-        if collections is None:
-            return Scope((self.settings.collection,), who)
-        return Scope((collections,) if isinstance(collections, str) else tuple(collections), who)
+
+def _sinks(on_event: Sink | None) -> tuple[Sink, ...]:
+    return () if on_event is None else (function(on_event, "`on_event`"),)

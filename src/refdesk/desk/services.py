@@ -72,7 +72,7 @@ class Services:
     def conversations(self) -> Conversations:
         """Where conversations are kept; nothing is opened before they are used."""
         if "conversations" not in self.built:
-            self.built["conversations"] = conversations_of(self.settings, self.writable_store)
+            self.built["conversations"] = conversations_of(self.settings, self.store, self.writable_store)
         return self.built["conversations"]  # type: ignore[return-value]
 
     async def store(self) -> Store:

@@ -22,7 +22,7 @@ from refdesk.ingest.listing import Listed, all_of, is_text, passed_on
 from refdesk.ingest.permitting import UNREADABLE, Permission
 from refdesk.ingest.prepare import Prepared, Recipe, new_metadata, parsed_text
 from refdesk.ingest.storing import FAILED, Finished, Storing
-from refdesk.ingest.summary import Summary, refuse_lost
+from refdesk.ingest.summary import Summary, refuse_lost, unread
 from refdesk.ingest.target import BatchWriter, Target
 from refdesk.parsing import FileInfo, Parsed
 from refdesk.parsing.pool import ParserPool
@@ -60,7 +60,7 @@ class Ingestion:
     hidden: list[str] = field(default_factory=list)
     """Beginnings of ids that the sources could not list this time."""
     unreadable: set[str] = field(default_factory=set)
-    """Ids of what was listed and may be read by nobody."""
+    """Ids of what was listed and is meant for nobody."""
     unsaid: set[str] = field(default_factory=set)
     """New sources of which only the default says who may read them."""
 
@@ -174,7 +174,6 @@ class Ingestion:
 
     async def _hidden(self, source_id: str, entry: Entry | None, error: InputError) -> SourceFinished:
         """Let nobody read what is stored of a source that says unintelligibly who may."""
-        self.unreadable.add(source_id)
         if entry is not None and entry.acl:
             self.storing.ledger[source_id] = replace(entry, acl=())
             await self.store.update(self.collection, [self.storing.ledger[source_id]])
@@ -264,7 +263,9 @@ class Ingestion:
         """Count in the store, and refuse to report as done what it does not hold."""
         await self._refuse_another_space()
         last = self.storing.last
-        refuse_lost(last, await self.store.entries(self.collection))
+        stored = await self.store.entries(self.collection)
+        refuse_lost(last, stored)
+        unseen = unread(self.unreadable, self.storing.tried, stored)
         scope = Scope((self.collection,), upkeep=True)
         documents, chunks = await (await self.store.reader(scope)).count()
         return Summary(
@@ -273,7 +274,9 @@ class Ingestion:
             documents=documents,
             chunks=chunks,
             embedded=self.writer.embedded,
-            hidden=len(self.unreadable),
+            hidden=unseen.hidden,
+            refused=unseen.refused,
+            withheld=unseen.withheld,
             acl=self.permission.usual,
             unsaid=sum(last[name].outcome == "added" for name in self.unsaid & last.keys()),
             seconds=time.perf_counter() - began,

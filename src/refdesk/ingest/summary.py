@@ -1,14 +1,16 @@
 """What an ingestion did. The totals are read from the store, not added up on the way."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from refdesk.errors import StoreError
 from refdesk.events import Outcome, SourceFinished
+from refdesk.ingest.permitting import UNREADABLE
 from refdesk.stores import Entry
 
-STORED = ("added", "updated", "unchanged")
+WRITTEN = ("added", "updated")
+STORED = (*WRITTEN, "unchanged")
 
 Tried = SourceFinished
 """What became of one source."""
@@ -29,7 +31,11 @@ class Summary:
     """Texts that were sent to the embedder."""
     seconds: float
     hidden: int = 0
-    """Sources that were listed and that nobody may read, since their source says so or cannot say who."""
+    """Documents that were listed and that nobody may read, since their ACL is empty."""
+    refused: int = 0
+    """Sources that were not stored, since their ACL cannot be understood."""
+    withheld: int = 0
+    """Documents that were stored before, and that nobody may read until their ACL can be understood."""
     acl: tuple[str, ...] = ()
     """Who may read new documents of which their source does not say it."""
     unsaid: int = 0
@@ -39,6 +45,11 @@ class Summary:
     def counts(self) -> dict[Outcome, int]:
         """Sources by outcome; outcomes that did not occur are missing."""
         return dict(Counter(one.outcome for one in self.tried))
+
+    @property
+    def texts(self) -> int:
+        """Texts of the documents that were added or replaced; fewer are embedded where some have a vector."""
+        return sum(one.chunks for one in self.tried if one.outcome in WRITTEN and not one.reason)
 
     @property
     def only(self) -> dict[str, int]:
@@ -52,6 +63,24 @@ class Summary:
     @property
     def skipped(self) -> tuple[Tried, ...]:
         return tuple(one for one in self.tried if one.outcome == "skipped")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unread:
+    """How much of what was listed nobody may read, as `Summary` has it."""
+
+    hidden: int
+    refused: int
+    withheld: int
+
+
+def unread(unreadable: Set[str], tried: Sequence[Tried], stored: Mapping[str, Entry]) -> Unread:
+    """Tell apart what is meant for nobody from what says unintelligibly for whom it is."""
+    unclear = {one.source_id for one in tried if one.reason == UNREADABLE and one.outcome == "failed"}
+    kept = {name for name in unreadable | unclear if name in stored and not stored[name].acl}
+    return Unread(
+        hidden=len(kept - unclear), refused=len(unclear - stored.keys()), withheld=len(kept & unclear)
+    )
 
 
 def refuse_lost(last: Mapping[str, Tried], stored: Mapping[str, Entry]) -> None:

@@ -88,7 +88,7 @@ class WorkerOption:
     def _named(self, name: str, known: Mapping[str, Any]) -> Any:
         if name in known:
             return known[name]
-        near = get_close_matches(name, known, 1)
+        near = get_close_matches(str(name), known, 1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known)) or 'none'}"
         raise ValueError(f"names the implementation {name!r}, which was not given; {hint}")
 

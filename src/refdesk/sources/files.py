@@ -38,6 +38,8 @@ class Files:
         given = [paths] if isinstance(paths, str | PathLike) else list(paths)
         if not given:
             raise InputError("No path was given.", remedy="Name at least one file or folder.")
+        if any(not os.fspath(path).strip() for path in given):
+            raise InputError("A path is empty.", remedy="Name a file or a folder; the one you are in is '.'.")
         self._root = Path(os.path.abspath(root or "."))
         # Absolute but not resolved: a link that is named itself keeps the name that it was given by.
         self._given = tuple(existing(Path(os.path.abspath(path))) for path in given)

@@ -1,6 +1,6 @@
 """A single text as a source."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Literal
 
 from refdesk.documents import Metadata
@@ -29,6 +29,12 @@ class Text:
         metadata: Metadata | None = None,
         acl: Principals = None,
     ) -> None:
+        said = {"text": text, "source_id": source_id, "title": title, "url": url or "", "language": language}
+        for name, value in said.items():
+            if not isinstance(value, str):
+                raise InputError(f"The `{name}` of a text is {value!r:.80}; text is allowed.")
+        if metadata is not None and not isinstance(metadata, Mapping):
+            raise InputError(f"The `metadata` of a text is {metadata!r:.80}; a mapping is allowed.")
         identity = source_id or url
         if not identity:
             raise InputError("A text needs an identity.", remedy="Give a source_id or a url.")

@@ -6,9 +6,10 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from refdesk.context import Context
-from refdesk.conversations import KeptResults
+from refdesk.conversations import KeptResults, Key
 from refdesk.conversations.kept import key_of
 from refdesk.errors import NotFound
+from refdesk.filters import Filter
 from refdesk.pipeline import Kind, OnError, Run, Step
 from refdesk.results import Results
 from refdesk.steps.rereading import reread
@@ -19,8 +20,8 @@ class Recall(Step):
     """Bring back the last turns of the conversation, and with `retrieval` the results that were kept of it.
 
     A history that the caller gave stays as it is. Results are read again for the one who asks: of documents
-    that are gone, have changed or may not be read there is nothing, and a warning says so. Where results are
-    wanted and none are kept, or none can be read, it fails.
+    that are gone, have changed or may not be read there is nothing, and a warning says so. Where something
+    was said and no results are kept, a warning says that, too. A new conversation has nothing to recall.
     """
 
     kind: ClassVar[Kind] = "memory"
@@ -42,26 +43,34 @@ class Recall(Step):
         said = () if context.history else await kept.messages(key, last=self.messages)
         history = context.history or tuple(message.turn for message in said)
         run.measure(turns=len(history))
-        if self.retrieval:
-            context = context.with_results(await self._results(context, await kept.found(key), run))
-            run.measure(hits=len(context.hits))
+        if self.retrieval and (found := await self._found(key, run)):
+            results = await self._readable(found, context.filter, run)
+            context = context.with_results(results) if results else context
+            run.measure(hits=sum(len(one.hits) for one in results))
         return context.evolve(history=history)
 
-    async def _results(
-        self, context: Context, kept: tuple[KeptResults, ...], run: Run
+    async def _found(self, key: Key, run: Run) -> tuple[KeptResults, ...]:
+        kept = run.services.conversations
+        try:
+            return await kept.found(key)
+        except NotFound:
+            if await kept.messages(key, last=1):
+                run.warn(
+                    f"No results are kept for the conversation {key.conversation!r}: `remember` keeps them"
+                    " with `retrieval: true`, where nothing has failed."
+                )
+            else:
+                run.measure(reason="nothing was said before in the conversation")
+            return ()
+
+    async def _readable(
+        self, kept: tuple[KeptResults, ...], filter: Filter | None, run: Run
     ) -> tuple[Results, ...]:
-        """Read what is kept. Errors: `NotFound` where nothing can be read of what was found."""
-        results = await reread(run.services, kept, context.filter)
+        results = await reread(run.services, kept, filter)
         had, has = (sum(len(one.hits) for one in lists) for lists in (kept, results))
-        if had and not has:
-            raise NotFound(
-                f"Of the {had} passages that are kept for the conversation {context.conversation!r} none can"
-                " be read: their documents are gone, have changed, or are not for the one who asks.",
-                remedy="Let a `search` follow.",
-            )
         if had > has:
             run.warn(
                 f"{had - has} of {had} kept passages are left out: their documents are gone, have changed, or"
                 " are not for the one who asks."
             )
-        return results
+        return results if has or not had else ()

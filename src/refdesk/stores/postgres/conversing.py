@@ -11,6 +11,7 @@ from refdesk.conversations.limits import (
     check_days,
     check_page,
     check_purge,
+    no_message,
     nothing_found,
     now,
     oldest,
@@ -26,10 +27,12 @@ LOCK = "conversations"
 class PostgresConversations:
     """Keeps conversations in the schema of a library.
 
-    `database` gives the library, made where there is none, when something is first kept or asked for.
+    `database` gives the library, made where there is none, when something is to be kept. `existing` gives it
+    to read, None where there is none; without it, `database` does.
     """
 
     database: Callable[[], Awaitable[Database]]
+    existing: Callable[[], Awaitable[Database | None]] | None = None
     days: float = 0.0
     """How long one is kept that nobody adds to; 0 for ever."""
     clock: Clock = now
@@ -41,7 +44,11 @@ class PostgresConversations:
         self, key: Key, *, last: int | None = None, before: str = ""
     ) -> tuple[StoredMessage, ...]:
         async with self._reading() as connection:
-            return await table.messages(connection, key, last=last, before=before, since=self._since)
+            if connection is not None:
+                return await table.messages(connection, key, last=last, before=before, since=self._since)
+        if before:
+            raise no_message(key.conversation, before)
+        return ()
 
     async def add(self, key: Key, said: Sequence[Said]) -> tuple[StoredMessage, ...]:
         at, since = self.clock(), self._since
@@ -54,8 +61,10 @@ class PostgresConversations:
         return added
 
     async def found(self, key: Key) -> tuple[KeptResults, ...]:
+        found: tuple[KeptResults, ...] = ()
         async with self._reading() as connection:
-            found = await table.results(connection, await table.find(connection, key, self._since))
+            if connection is not None:
+                found = await table.results(connection, await table.find(connection, key, self._since))
         if not found:
             raise nothing_found(key.conversation)
         return found
@@ -77,9 +86,13 @@ class PostgresConversations:
 
     async def count(self, user: str | None = None) -> Tally:
         async with self._reading() as connection:
+            if connection is None:
+                return Tally()
             return await table.count(connection, user, since=self._since)
 
     async def delete(self, key: Key) -> Tally:
+        if await self._existing() is None:
+            return Tally()
         async with self._writing(key) as connection:
             row = await table.find(connection, key)
             return await table.delete(connection, [] if row is None else [row])
@@ -87,10 +100,14 @@ class PostgresConversations:
     async def purge(self, *, user: str | None = None, before: datetime | None = None) -> Tally:
         check_purge(user, before)
         at = -EVER if before is None else ticks(before)
+        if await self._existing() is None:
+            return Tally()
         async with self._writing() as connection:
             return await table.purge(connection, user, at)
 
     async def forget(self, documents: Sequence[str], *, answers: bool = False) -> Forgotten:
+        if await self._existing() is None:
+            return Forgotten()
         async with self._writing() as connection:
             return await table.forget(connection, documents, answers=answers)
 
@@ -105,11 +122,21 @@ class PostgresConversations:
     async def _page(self, user: str | None, offset: int, limit: int) -> tuple[Conversation, ...]:
         check_page(offset, limit)
         async with self._reading() as connection:
+            if connection is None:
+                return ()
             return await table.page(connection, user, offset=offset, limit=limit, since=self._since)
 
+    async def _existing(self) -> Database | None:
+        return await (self.existing or self.database)()
+
     @asynccontextmanager
-    async def _reading(self) -> AsyncIterator[Connection]:
-        async with (await self.database()).reading() as connection:
+    async def _reading(self) -> AsyncIterator[Connection | None]:
+        """Open a transaction that cannot write; None where there is no library."""
+        database = await self._existing()
+        if database is None:
+            yield None
+            return
+        async with database.reading() as connection:
             yield connection
 
     @asynccontextmanager
