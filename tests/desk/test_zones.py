@@ -70,7 +70,7 @@ async def test_no_reranker_no_zone(tmp_path: Path) -> None:
         await opened(desk)
         context = await asked(desk, ScriptedLLM(["30 days [[1]]."]))
     assert context.zone == "unknown"
-    assert any("Name a reranker" in warning for warning in context.warnings)
+    assert any("a reranker that is named" in warning for warning in context.warnings)
 
 
 async def test_nothing_found_asks_no_model(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from refdesk.embedding.names import Prefixes, embedder_for
 from refdesk.embedding.onnx import OnnxEmbedder
-from refdesk.errors import InputError, MissingExtra, ModelError
+from refdesk.errors import InputError, MissingExtra, ModelError, SettingsError
 from refdesk.plugins import load_extra
 from refdesk.testing.models import write_tiny_model
 
@@ -29,7 +29,7 @@ def test_a_model_that_is_not_here_names_the_command(name: str, tmp_path: Path) -
 
 
 def test_an_unknown_name_lists_the_names(tmp_path: Path) -> None:
-    with pytest.raises(ModelError) as raised:
+    with pytest.raises(SettingsError) as raised:
         embedder_for("all-minilm-l6", cache=tmp_path)
     message = str(raised.value)
     assert "Unknown model 'all-minilm-l6'" in message

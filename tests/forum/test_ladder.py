@@ -230,7 +230,7 @@ async def test_without_a_language_model_the_sources_are_the_answer(model: str, f
     assert answer.model == "sources"
     assert answer.zone == "ok"
     first, blank, *listed = answer.text.splitlines()
-    assert "No answer could be written, since the language model is not available." in first
+    assert "No answer could be written, since a model that it needs is not available." in first
     assert blank == ""
     assert listed[0] == "- Cleaning a Goodyear welt [1]: <https://forum.example/t/welt/1>"
     assert [one.marker for one in answer.citations] == list(range(1, len(listed) + 1))

@@ -252,7 +252,7 @@ HALF = {"index": 0, "delta": {"content": "Half "}, "finish_reason": None}
 NAMELESS = {"index": 0, "delta": {"tool_calls": [{"index": 0, "function": None}]}, "finish_reason": None}
 
 
-@pytest.mark.parametrize("choices", [[[HALF], 3], [[NAMELESS], [HALF]]])
+@pytest.mark.parametrize("choices", [[[HALF], 3], [[NAMELESS], [HALF | {"finish_reason": "stop"}]]])
 async def test_what_is_in_no_protocol_is_an_error(choices: list[object]) -> None:
     with canned([CHUNK | {"choices": one} for one in choices]) as server:
         llm = ModelLLM(name="openai:tiny", model="tiny", base_url=server.url, attempts=1)

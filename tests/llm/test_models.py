@@ -96,16 +96,21 @@ async def test_a_rejected_request_is_not_repeated(status: int) -> None:
     assert SECRET not in str(raised.value)
 
 
-async def test_a_reply_that_breaks_off_fails_and_is_not_repeated() -> None:
+@pytest.mark.parametrize("unframed", [False, True], ids=["framed", "unframed"])
+async def test_a_reply_that_breaks_off_fails_and_is_not_repeated(unframed: bool) -> None:
     pieces: list[str] = []
-    with chat_server(
-        ServerReply(pieces=["Half of "], break_off=True), ServerReply(pieces=["other"])
-    ) as server:
+    half = ServerReply(pieces=["Half of "], break_off=True, unframed=unframed)
+    with chat_server(half, ServerReply(pieces=["other"])) as server:
         with pytest.raises(LLMError) as raised:
             await replies(model_at(server.base_url), pieces)
         assert len(server.requests) == 1
     assert pieces == ["Half of "]
-    assert raised.value.retryable
+    assert raised.value.retryable or unframed
+
+
+async def test_a_reply_without_a_length_ends_when_the_server_says_so() -> None:
+    with chat_server(ServerReply(pieces=["All of ", "it."], unframed=True)) as server:
+        assert await replies(model_at(server.base_url)) == ["All of ", "it."]
 
 
 async def test_a_reply_without_text_is_an_error() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from refdesk.embedding import Fingerprint
-from refdesk.errors import InputError, SettingsError
+from refdesk.errors import SettingsError
 from refdesk.reranking.maxsim import MaxSimReranker
 from refdesk.reranking.names import reranker_for
 from refdesk.testing import HashingEmbedder
@@ -27,7 +27,7 @@ def test_a_folder_is_a_cross_encoder(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "maxsym", "tei:", "cohere:", "/no/such/folder"])
 def test_other_names_are_refused_with_what_is_known(name: str) -> None:
-    with pytest.raises(InputError, match="'maxsim', 'none'"):
+    with pytest.raises(SettingsError, match="'maxsim', 'none'"):
         reranker_for(name, embedder=HashingEmbedder())
 
 

@@ -14,7 +14,7 @@ from tests.steps.services import document, ran, services_on
 import refdesk
 from refdesk.context import Context
 from refdesk.documents import Hit
-from refdesk.errors import LimitReached, LLMError, PipelineError, StepError
+from refdesk.errors import LimitReached, LLMError, PipelineError, SettingsError, StepError
 from refdesk.pipeline import Pipeline
 from refdesk.steps import Answer, Rerank, Search
 from refdesk.testing.llm import ScriptedLLM
@@ -132,9 +132,9 @@ async def test_a_model_that_is_down_and_one_that_does_not_exist(desk: refdesk.De
     real = await desk.step(Search(), await desk.start("leave"))
     with pytest.raises(PipelineError, match="Did you mean 'maxsim'"):
         await desk.step(Rerank(reranker="maxsimm"), real)
-    context = await desk.step(Rerank(reranker="no-such-folder"), real)
-    assert "'no-such-folder'" in context.warnings[0]
-    assert context.hits == real.hits
+    stopped = await desk.step(Rerank(reranker="no-such-folder"), real)
+    with pytest.raises(SettingsError, match="Unknown reranker 'no-such-folder'"):
+        stopped.raise_for_error()
 
 
 async def test_no_reranker_passes(desk: refdesk.Desk) -> None:

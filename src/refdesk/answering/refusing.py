@@ -56,6 +56,6 @@ TEXTS = {
     BUDGET: "I cannot answer this: nothing of what was found fits into what the model may read.",
     GAVE_UP: "Could not answer this from the documents.",
     UNFINISHED: "The search was ended before an answer was found.",
-    MODEL_UNAVAILABLE: "No answer could be written, since the language model is not available."
+    MODEL_UNAVAILABLE: "No answer could be written, since a model that it needs is not available."
     " These are the sources that were found for the question:",
 }

@@ -14,7 +14,7 @@ from refdesk.embedding import Embedder
 from refdesk.embedding.e5 import E5Embedder
 from refdesk.embedding.onnx import OnnxEmbedder
 from refdesk.embedding.sentence_transformers import SentenceTransformersEmbedder
-from refdesk.errors import InputError, ModelError
+from refdesk.errors import InputError, ModelError, SettingsError
 from refdesk.models.cache import default_cache
 from refdesk.models.catalog import known, unknown_model
 from refdesk.models.folder import exportable, read_folder
@@ -47,7 +47,7 @@ def embedder_for(
 
     Names: `minilm` and others of the model catalogue, a folder, `openai:MODEL` (key and address from
     `OPENAI_API_KEY` and `OPENAI_BASE_URL`), `tei:URL` (key from `TEI_API_KEY`).
-    Errors: `ModelError`, `RemoteError`, `MissingExtra`.
+    Errors: `SettingsError` for an unknown name, `ModelError`, `RemoteError`, `MissingExtra`.
     """
     kind, _, rest = name.partition(":")
     if rest and kind in SERVERS:
@@ -116,6 +116,6 @@ def _precision(given: str) -> Precision:
     raise InputError(f"Unknown precision {given!r}; allowed are {', '.join(get_args(Precision))}.")
 
 
-def _unknown(name: str) -> ModelError:
+def _unknown(name: str) -> SettingsError:
     error = unknown_model(without_users(name))
-    return ModelError(error.message, remedy=f"{error.remedy} Servers are openai:MODEL and tei:URL.")
+    return SettingsError(error.message, remedy=f"{error.remedy} Servers are openai:MODEL and tei:URL.")

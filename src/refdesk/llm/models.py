@@ -138,7 +138,7 @@ class ModelLLM:
         chat = load_extra("pydantic_ai.models.openai", "llm").OpenAIChatModel
         key = self.key or os.environ.get(self.key_variable) or "no-key-set"
         # Servers other than OpenAI's know the older word for the limit of a reply, and often no other.
-        profile = None if self.key_variable == "OPENAI_API_KEY" else {_NEWER_LIMIT: False}
+        profile = _ENDS if self.key_variable == "OPENAI_API_KEY" else {**_ENDS, _NEWER_LIMIT: False}
         return chat(self.model, provider=provider(base_url=self.base_url, api_key=key), profile=profile)
 
     @property
@@ -157,4 +157,6 @@ class ModelLLM:
         return True
 
 
+_ENDS = {"openai_chat_streaming_requires_finish_reason": True}
+"""A reply without a length that breaks off would pass for a whole one."""
 _NEWER_LIMIT = "openai_chat_supports_max_completion_tokens"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from refdesk.addresses import without_users
 from refdesk.embedding import Embedder, TokenEmbedder
-from refdesk.errors import InputError, SettingsError
+from refdesk.errors import SettingsError
 from refdesk.plugins import load_late
 from refdesk.reranking import Reranker
 from refdesk.reranking.maxsim import MaxSimReranker
@@ -27,7 +27,7 @@ def reranker_for(
 
     `maxsim` uses the embedder, and the token vectors that the reader has; a folder holds a cross-encoder;
     `tei:URL` and `cohere:MODEL` (key and address from `COHERE_API_KEY` and `COHERE_BASE_URL`) are servers.
-    Errors: `InputError`, `SettingsError`, `ModelError`, `MissingExtra`.
+    Errors: `SettingsError`, `ModelError`, `MissingExtra`.
     """
     if name == "none":
         return None
@@ -38,7 +38,10 @@ def reranker_for(
         return _remote(kind, rest, os.environ if environ is None else environ)
     folder = Path(name).expanduser()
     if not name or not folder.is_dir():
-        raise InputError(f"Unknown reranker {without_users(name)!r}; allowed are {KNOWN}.")
+        raise SettingsError(
+            f"Unknown reranker {without_users(name)!r}; allowed are {KNOWN}.",
+            remedy="Correct the setting `reranker`, or the option that names it.",
+        )
     late = load_late("refdesk.reranking.cross_encoder")  # brings onnxruntime, which servers do not need
     reranker: Reranker = late.open_cross_encoder(folder, cache=cache)
     return reranker

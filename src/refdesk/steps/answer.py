@@ -193,7 +193,7 @@ class Answer(Step):
     def _stand_in(self, context: Context, evidence: Sequence[Evidence], llm: LLM | None, run: Run) -> StandIn:
         return StandIn(
             policy=self.on_model_error,
-            seconds=self.model_timeout if llm is not None else None,
+            seconds=self.model_timeout,
             context=context,
             evidence=evidence,
             number_by=self._number_by(run),

@@ -93,7 +93,7 @@ class Assess(Step):
 
 
 UNKNOWN = ", so how far the hits support an answer is unknown."
-NO_SCORES = "Name a reranker, and put `rerank` before this step."
+NO_SCORES = "It takes a `rerank` before this step, with a reranker that is named and answers."
 NO_LIMITS = "Measure them with `refdesk eval calibrate`, or set `abstain_below` and `weak_below`."
 
 

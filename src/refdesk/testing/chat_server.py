@@ -40,6 +40,8 @@ class ServerReply:
     """Say nothing after the pieces until the client hangs up, or the server ends."""
     break_off: bool = False
     """Close the connection after the pieces, or in the midst of the last call, without ending the reply."""
+    unframed: bool = False
+    """Send no length, as servers of old protocols do: breaking off then looks like the end."""
     split_bytes: bool = False
     """Send every byte on its own, so that characters arrive in halves."""
 
@@ -118,7 +120,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, reply: ServerReply) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
-        self.send_header("transfer-encoding", "chunked")
+        self.framed = not reply.unframed
+        self.send_header(*(("transfer-encoding", "chunked") if self.framed else ("connection", "close")))
         self.end_headers()
         for delta in _deltas(reply, len(self.state.requests)):
             self._event(_chunk(delta), reply.split_bytes)
@@ -130,7 +133,8 @@ class _Handler(BaseHTTPRequestHandler):
             if reply.usage is not None:
                 self._event(_usage(*reply.usage), reply.split_bytes)
             self._write(b"data: [DONE]\n\n")
-            self.wfile.write(b"0\r\n\r\n")
+            if self.framed:
+                self.wfile.write(b"0\r\n\r\n")
         self.close_connection = True
 
     def _event(self, data: dict[str, Any], split: bool) -> None:
@@ -140,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._write(part)
 
     def _write(self, part: bytes) -> None:
-        self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part))
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(part), part) if self.framed else part)
         self.wfile.flush()
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.sources.sql.discourse_tables import Forum, forum
 
 from refdesk.errors import SourceError
+from refdesk.sources.sql import Sql
 from refdesk.sources.sql.connecting import Connection
 from refdesk.sources.sql.presets.discourse import Discourse
 
@@ -241,3 +242,27 @@ def test_another_database_is_refused(postgres: str, tmp_path: Path) -> None:
 def test_addresses_that_cannot_be(postgres: str, base: str) -> None:
     with pytest.raises(SourceError, match="'base_url'"):
         Discourse(base_url=base).plan(Connection(postgres))
+
+
+def test_a_table_that_an_option_needs(made: Forum) -> None:
+    made.post(made.topic("a", made.category("Any")), "a")
+    made.connection.execute("DROP TABLE topic_allowed_users")
+    assert len(rows(made)) == 1
+    with pytest.raises(SourceError, match="topic_allowed_users are missing") as caught:
+        rows(made, messages=True)
+    assert "may read these tables" in caught.value.remedy
+
+
+def test_a_table_that_the_user_may_not_read(made: Forum) -> None:
+    made.connection.execute("DROP ROLE IF EXISTS refdesk_reader")
+    made.connection.execute("CREATE ROLE refdesk_reader")
+    made.connection.execute("GRANT SELECT ON posts, topics TO refdesk_reader")
+    try:
+        url = f"{made.url}{'&' if '?' in made.url else '?'}options=-crole%3Drefdesk_reader"
+        data = {"version": 1, "name": "forum", "url": url, "preset": "discourse"}
+        with pytest.raises(SourceError, match="permission denied for table") as caught:
+            Sql({**data, "options": {"base_url": BASE}}).count()
+        assert "SELECT on the tables that the preset 'discourse' reads" in caught.value.remedy
+    finally:
+        made.connection.execute("DROP OWNED BY refdesk_reader")
+        made.connection.execute("DROP ROLE refdesk_reader")

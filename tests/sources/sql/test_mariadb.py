@@ -11,7 +11,7 @@ from tests.sources.sql.tables import MAP, Notes, changes, cursor, ids, item, wal
 
 from refdesk.errors import SourceError
 from refdesk.sources import SourceItem
-from refdesk.sources.sql.connecting import DRIVERS
+from refdesk.sources.sql.connecting import DRIVERS, Connection, filled
 from refdesk.sources.sql.cursor import Cursor
 from refdesk.sources.sql.opening import opened
 from refdesk.sources.sql.reader import Reader
@@ -203,3 +203,19 @@ async def test_a_server_with_standard_sql(notes: Notes) -> None:
     source = notes.source(query=query, parameters={"low": 1}, map={**MAP, "deleted": deleted})
     assert [item(one).title for one in (await changes(source))[:-1]] == ["Note 2!"]
     assert ids(await walk(source, cursor(await changes(source)), known=[])) == ["notes:2"]
+
+
+@pytest.mark.parametrize("password", ["pa%ss@:/ö", "密码", "plain"])
+def test_passwords_outside_of_latin_1(
+    mariadb: str, mariadb_server: str, monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    run(mariadb_server, f"CREATE USER other@localhost IDENTIFIED BY '{password.replace('%', '%%')}'")
+    try:
+        run(mariadb_server, "GRANT SELECT ON *.* TO other@localhost")
+        monkeypatch.setenv("OTHER_PASSWORD", password)
+        url = filled(mariadb.replace("root@", "other:${OTHER_PASSWORD}@"))
+        assert list(Connection(url).rows("SELECT 1 AS one")) == [{"one": 1}]
+        with pytest.raises(SourceError, match="Access denied"):
+            list(Connection(filled(mariadb.replace("root@", "other:wrong@"))).rows("SELECT 1 AS one"))
+    finally:
+        run(mariadb_server, "DROP USER other@localhost")

@@ -158,6 +158,35 @@ def test_an_unknown_preset_and_a_wrong_option() -> None:
     assert "The preset has no option 'bas_url'. Did you mean 'base_url'?" in said
 
 
+def test_options_inside_of_options(tmp_path: Path) -> None:
+    path = tmp_path / "site.yaml"
+    path.write_text("""version: 1
+url: sqlite:///a.sqlite
+preset: typo3
+options:
+  sites:
+  - {root: 1, base: https://a.example}
+  - rot: 1
+    base: https://b.example
+    languages:
+    - {id: 0, base: /}
+    - id: 1
+      base: /de/
+      fallbck: strict
+      fallback: loose
+""")
+    said = refused(path)
+    for part in (
+        "has 4 problems",
+        "line 7: The option 'sites', entry 2 has the key 'rot'. Did you mean 'root'?",
+        "line 7: The option 'sites', entry 2 has no 'root'. Give it.",
+        "line 13: The option 'sites', entry 2, 'languages', entry 2 has the key 'fallbck'.",
+        "Did you mean 'fallback'?",
+        "line 14: The option 'sites', entry 2, 'languages', entry 2, 'fallback': Input should be 'strict'",
+    ):
+        assert part in said
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("a: [1")
     assert "no YAML" in refused(tmp_path / "a.yaml")

@@ -1,12 +1,15 @@
 """Rows of a real database: what is listed first, what changed, and what is there."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.sources.sql.tables import EARLY, MAP, Notes, changes, cursor, failure, ids, item, walk
 
-from refdesk.errors import SettingsError, SourceError
+import refdesk
+from refdesk.errors import InputError, SettingsError, SourceError
+from refdesk.principals import as_principals
 from refdesk.sources import VERSION_KEY, Followed, SourceGone, SourceMark, SourcePresent
 from refdesk.sources.sql.source import Sql
 
@@ -155,6 +158,31 @@ async def test_principals_of_a_second_query(notes: Notes) -> None:
     assert present == acls
 
 
+@pytest.mark.parametrize("said", ["public ", " public", "staff, public ", "staff ,public", "public,\t", " "])
+@pytest.mark.parametrize("prefix", ["", "g:"])
+async def test_a_name_with_blanks_hides_its_row(notes: Notes, said: str, prefix: str) -> None:
+    notes.add(1, readers=said)
+    query = "SELECT id, readers FROM notes"
+    for access in ({"column": "readers"}, {"principals": query}):
+        source = notes.source(map={**MAP, "acl": {**access, "prefix": prefix}})
+        one, there = item((await changes(source))[0]), (await walk(source))[0]
+        assert isinstance(there, SourcePresent)
+        assert one.acl == there.acl
+        with pytest.raises(InputError, match="blank"):
+            as_principals(one.acl, "The ACL")
+
+
+async def test_such_a_row_is_a_failure_and_what_is_stored_is_hidden(notes: Notes, tmp_path: Path) -> None:
+    notes.add(1, 2)
+    notes.add(3, readers="public ")
+    with refdesk.open(tmp_path / "library") as desk:
+        first = desk.ingest(notes.source())
+        assert [(one.source_id, one.reason) for one in first.failures] == [("notes:3", "acl")]
+        notes.run("UPDATE notes SET readers = 'public ' WHERE id = 2")
+        desk.ingest(notes.source())
+        assert [one.source_id for one in desk.documents()] == ["notes:1"]
+
+
 async def test_ids_of_several_columns(notes: Notes) -> None:
     notes.add(*range(1, 26))
     source = notes.source(map={**MAP, "id": "{title}/{id}"}, sync={"page": 10})
@@ -288,3 +316,21 @@ def test_errors_show_no_password(scheme: str) -> None:
         source.count()
     assert "Cannot open the database" in str(caught.value)
     assert "hunter2" not in f"{caught.value!r} {caught.value.__cause__!r} {caught.value.__context__!r}"
+
+
+async def test_a_column_public_that_there_is_not(notes: Notes) -> None:
+    with pytest.raises(SettingsError, match=r"column 'public'.*`acl: \[public\]` for what everyone may read"):
+        notes.source(map={**MAP, "acl": "public"}).count()
+
+
+async def test_rows_without_an_id_are_told_once_in_a_run(sqlite: Notes) -> None:
+    sqlite.run("CREATE TABLE loose (id, body)")
+    sqlite.run("INSERT INTO loose VALUES (NULL, 'x'), (1, 'y')")
+    mapped = {"id": "id", "text": "body", "acl": ["public"]}
+    source = sqlite.source(query="SELECT * FROM loose", map=mapped)
+    for _ in range(2):
+        source.count_since("")
+        assert ids(await changes(source)) == ["notes:", "notes:1"]
+        assert ids(await walk(source)) == ["notes:1"]
+    source.count_since("")
+    assert ids(await walk(source)) == ["notes:", "notes:1"]

@@ -243,6 +243,14 @@ def test_another_database_is_refused(tmp_path: Path) -> None:
     assert "tt_content" in caught.value.remedy
 
 
+def test_a_root_that_is_no_page_is_refused(site: Installation) -> None:
+    gone = site.page("Gone", 0, is_siteroot=1, deleted=1)
+    translated = site.translated(1, "Start", 1)
+    for root in (gone, translated, 4711):
+        with pytest.raises(SourceError, match=f"root {root} .*no such page"):
+            Typo3(sites=(Site(root=root, base="https://e.org"),)).plan(Connection(site.url))
+
+
 @pytest.mark.parametrize(
     ("sites", "message"),
     [

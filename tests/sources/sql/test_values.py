@@ -48,6 +48,22 @@ def test_what_is_no_list(value: Any) -> None:
         values.members(value)
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("public ", ("public ",)),
+        (" a", (" a",)),
+        ("a, b", ("a", "b")),
+        ("a , b ,", ("a ", "b ")),
+        ('["a "]', ("a ",)),
+        (" ", (" ",)),
+        ("", ()),
+    ],
+)
+def test_names_keep_their_blanks(value: str, found: tuple[str, ...]) -> None:
+    assert values.members(value, exact=True) == found
+
+
 def test_another_separator() -> None:
     assert values.members("a,b|c", "|") == ("a,b", "c")
 

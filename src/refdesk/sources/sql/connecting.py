@@ -67,6 +67,8 @@ class Connection:
 
     url: str
     """With its variables put in."""
+    remedy: str = "Check the query and the server."
+    """What to do where a query fails."""
 
     @property
     def dialect(self) -> str:
@@ -137,7 +139,7 @@ class Connection:
             remedy = "Check `url:`, and that the server can be reached."
             return SourceError(f"Cannot open the database {where!r}: {said}.", remedy=remedy)
         kind = Lost if getattr(error, "connection_invalidated", False) else SourceError
-        return kind(f"Cannot read the database {where!r}: {said}.", remedy="Check the query and the server.")
+        return kind(f"Cannot read the database {where!r}: {said}.", remedy=self.remedy)
 
     @cached_property
     def engine(self) -> Any:
@@ -156,6 +158,7 @@ class Connection:
         pool = {"poolclass": sqlalchemy.pool.NullPool}
         if self.dialect == "mysql":
             engine = sqlalchemy.create_engine(url, connect_args=_mysql(), **pool)
+            sqlalchemy.event.listen(engine, "do_connect", _in_utf8)
             sqlalchemy.event.listen(engine, "connect", _read_whole)
         else:
             engine = sqlalchemy.create_engine(url, execution_options={"postgresql_readonly": True}, **pool)
@@ -177,6 +180,12 @@ def _mysql() -> Mapping[str, Any]:
     converters = load_extra("pymysql.converters", EXTRA)
     bit = load_extra("pymysql.constants.FIELD_TYPE", EXTRA).BIT
     return {"charset": "utf8mb4", "conv": {**converters.conversions, bit: _bits}}
+
+
+def _in_utf8(dialect: Any, record: Any, positional: Any, given: dict[str, Any]) -> None:
+    """Hand a password over as servers compare it; PyMySQL would make Latin-1 of a text."""
+    if isinstance(given.get("password"), str):
+        given["password"] = given["password"].encode()
 
 
 def _bits(value: bytes) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from refdesk.documents import Strategy
+from refdesk.documents import PUBLIC, Strategy
 from refdesk.sources.sql import selects
 from refdesk.sources.sql.columns import Column, Constant, Joined, Part, Template, is_template, loose_braces
 from refdesk.sources.sql.complaints import Complaints
@@ -222,5 +222,9 @@ def missing_columns(map: Map, present: Collection[str], complaints: Complaints) 
     places |= {f"metadata.{name}": fact.part.names for name, fact in map.metadata.items()}
     for place, names in places.items():
         for name in names:
-            if name not in present:
+            if name in present:
+                continue
+            if place == "acl" and name == PUBLIC:
+                complaints.wrong("`acl` names the column 'public', which there is not.", PUBLIC_REMEDY)
+            else:
                 complaints.unknown(f"`{place}` names the column", name, present)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refdesk.plugins import load_extra
@@ -11,11 +12,11 @@ from refdesk.sources.sql.connecting import EXTRA, Connection, place
 from refdesk.sources.sql.form import Config, Map
 from refdesk.sources.sql.mapping import merged, missing_columns, plain_map
 from refdesk.sources.sql.plan import Plan
-from refdesk.sources.sql.rows import Principals, Reading, principals
+from refdesk.sources.sql.rows import Principals, Reading, named_in, principals
 from refdesk.sources.sql.statements import Query, nothing_of
-from refdesk.sources.sql.values import members, text
+from refdesk.sources.sql.values import text
 
-FORM = 1
+FORM = 2
 """Goes up when rows are read in another way, so that all are read again."""
 
 
@@ -74,7 +75,7 @@ class Opened:
         elif access.query:
             for row in self.connection.rows(access.query):
                 identity, given = tuple(row.values())
-                found.setdefault(text(identity).strip(), set()).update(members(given, access.separator))
+                found.setdefault(text(identity).strip(), set()).update(named_in(given, access))
         else:
             return None
         kept: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -85,7 +86,7 @@ class Opened:
 def opened(config: Config) -> Opened:
     """Look at the database and check the map against it. Errors: `SettingsError`, `SourceError`."""
     what = f"The SQL source {config.name!r}"
-    connection = Connection(config.url)
+    connection = Connection(config.url, **_remedy(config))
     plan = _plan(config, connection)
     map = plain_map(plan.map, what, acl_given=plan.principals is not None)
     nothing = nothing_of(plan.query, plan.parameters)
@@ -104,6 +105,14 @@ def opened(config: Config) -> Opened:
     if map.deleted_sql:
         connection.names(query.select(map.id.names).where(load_extra("sqlalchemy", EXTRA).false()))
     return Opened(config=config, connection=connection, plan=plan, map=map, query=query)
+
+
+def _remedy(config: Config) -> Mapping[str, str]:
+    """Return what to do about a query that fails: nobody wrote that of a preset."""
+    if config.preset is None:
+        return {}
+    tables = f"the tables that the preset {config.preset.kind!r} reads"
+    return {"remedy": f"Check the server, and that `url:` is of a user with SELECT on {tables}."}
 
 
 def _plan(config: Config, connection: Connection) -> Plan:

@@ -35,6 +35,8 @@ class Reader:
     source: Opened
     missed: list[tuple[Any, ...]] = field(default_factory=list)
     """Keys of the rows that the walk met and that were not known so."""
+    told: bool = False
+    """Whether it was said that rows have no id."""
     wait: float = 1.0
     """Seconds before a broken connection is opened again; doubled each time."""
 
@@ -64,7 +66,8 @@ class Reader:
         """List all rows by id and ACL; the mark at the end says that none is missing."""
         source, reading = self.source, self.source.reading()
         self.missed.clear()
-        yield from self._nameless()
+        if not self.told:
+            yield from self._nameless()
         present = source.query.present(source.keys)
         for row in source.connection.stream(source.query.select(source.slim).where(present)):
             try:
@@ -142,7 +145,7 @@ class Reader:
 
     def _nameless(self) -> Iterator[SourceFailure]:
         """Yield one failure for all rows without an id."""
-        query = self.source.query
+        query, self.told = self.source.query, True
         count = self.source.connection.one(query.count(query.absent(self.source.keys)))
         if count:
             names = ", ".join(self.source.keys)

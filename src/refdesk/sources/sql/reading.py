@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import timedelta
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-from pydantic import TypeAdapter, ValidationError
 
 from refdesk.errors import SettingsError
 from refdesk.plugins import load_late
@@ -18,6 +15,7 @@ from refdesk.sources.sql import connecting, selects
 from refdesk.sources.sql.complaints import Complaints
 from refdesk.sources.sql.form import NAME, SYNC, TOP, VERSION, Config, Sync
 from refdesk.sources.sql.mapping import read_map
+from refdesk.sources.sql.options import read_options
 from refdesk.sources.sql.presets import PRESETS
 from refdesk.yamlvalues import Unreadable, Value, as_value, read
 
@@ -132,7 +130,9 @@ class _Reader:
 
     def _preset(self) -> Any:
         name = self._plain("preset", str, f"one of {', '.join(PRESETS)}")
-        options = self._plain("options", dict, "names with values") or {}
+        options = self._plain("options", dict, "names with values")
+        if options is None and "options" in self.given:
+            return None
         if name is None:
             if options:
                 self.complaints.wrong(
@@ -143,26 +143,10 @@ class _Reader:
             self.complaints.unknown("There is no preset", name, PRESETS, self._line("preset"))
             return None
         module, _, kind = PRESETS[name].partition(":")
-        return self._with_options(getattr(load_late(module), kind), options)
-
-    def _with_options(self, kind: Any, options: Mapping[str, Any]) -> Any:
-        known = tuple(one.name for one in fields(kind))
-        lines = {name: one.line for name, one in self.given["options"].data.items()} if options else {}
-        for option in options.keys() - set(known):
-            self.complaints.unknown("The preset has no option", option, known, lines[option])
-        given = {name: value for name, value in options.items() if name in known}
-        try:
-            return TypeAdapter(kind).validate_python(given)
-        except ValidationError as error:
-            for one in error.errors(include_url=False):
-                option = str(one["loc"][0]) if one["loc"] else ""
-                line = lines.get(option, self._line("preset"))
-                if one["type"] in ("missing", "missing_argument"):
-                    self.complaints.wrong(f"The option {option!r} is missing.", "Give it.", line)
-                else:
-                    said = one["msg"].removeprefix("Value error, ").rstrip(".")
-                    self.complaints.wrong(f"The option {option!r}: {said}.", "Change it.", line)
-            return None
+        chosen = getattr(load_late(module), kind)
+        return read_options(
+            chosen, self.given.get("options") or Value({}), self._line("preset"), self.complaints
+        )
 
     def _sync(self) -> Sync:
         given = self.complaints.keys("`sync`", self.given.get("sync") or Value({}), SYNC)

@@ -9,6 +9,7 @@ from typing import Any
 from refdesk.cleaning import clean, clean_metadata
 from refdesk.documents import Scalar
 from refdesk.errors import SourceError
+from refdesk.principals import wrong
 from refdesk.sources import VERSION_KEY, SourceItem
 from refdesk.sources.sql.form import MEDIA_TYPES, Access, Fact, Map
 from refdesk.sources.sql.plan import Row
@@ -97,15 +98,24 @@ def readers(access: Access, row: Row) -> tuple[str, ...]:
     if access.part is None:
         return access.always
     try:
-        return principals(members(access.part.value(row), access.separator), access.prefix)
+        return principals(named_in(access.part.value(row), access), access.prefix)
     except SourceError:
         return ()
 
 
+def named_in(value: Any, access: Access) -> tuple[Any, ...]:
+    """Return the principals that a value lists, none of them trimmed. Errors: `SourceError`."""
+    return members(value, access.separator, exact=True)
+
+
 def principals(found: tuple[Any, ...], prefix: str = "") -> tuple[str, ...]:
-    """Return principals as they are, in one order so that the same ones are equal."""
-    names = {text(one) for one in found if not isinstance(one, bool)}
-    return tuple(sorted(prefix + name for name in names if name.strip()))
+    """Return principals as they are, in one order so that the same ones are equal.
+
+    A name that cannot be one keeps its form without the prefix, so that it is refused where it is used.
+    """
+    if any(isinstance(one, bool) for one in found):
+        return ()
+    return tuple(sorted({name if wrong(name) else prefix + name for name in map(text, found)}))
 
 
 def _line(value: Any) -> str:

@@ -51,9 +51,10 @@ def _decoded(value: bytes) -> str:
         raise SourceError(f"{len(value):,} bytes are no text.", remedy="Leave the column out.") from error
 
 
-def members(value: Any, separator: str = ",") -> tuple[Any, ...]:
+def members(value: Any, separator: str = ",", *, exact: bool = False) -> tuple[Any, ...]:
     """Return a list: an array, a JSON list, or text between separators; nothing for NULL.
 
+    What is between separators is trimmed; with `exact` only spaces right behind a separator fall out.
     Errors: `SourceError` for JSON that is no list of simple values.
     """
     if value is None:
@@ -61,7 +62,7 @@ def members(value: Any, separator: str = ",") -> tuple[Any, ...]:
     if isinstance(value, bytes | bytearray | memoryview):
         value = _decoded(bytes(value))
     if isinstance(value, str):
-        value = _listed(value, separator)
+        value = _listed(value, separator, exact)
     if isinstance(value, Iterable) and not isinstance(value, str | dict):
         found = tuple(one for one in value if one is not None and one != "")
         if not any(isinstance(one, list | dict) for one in found):
@@ -71,7 +72,7 @@ def members(value: Any, separator: str = ",") -> tuple[Any, ...]:
     raise SourceError(f"{value!r:.60} is no list of simple values.")
 
 
-def _listed(value: str, separator: str) -> Any:
+def _listed(value: str, separator: str, exact: bool) -> Any:
     if value.lstrip().startswith("["):
         try:
             return json.loads(value)
@@ -79,6 +80,9 @@ def _listed(value: str, separator: str) -> Any:
             raise SourceError(f"{value!r:.60} is no JSON list: {error}.") from error
     if value.lstrip().startswith("{"):
         raise SourceError(f"{value!r:.60} is no list.")
+    if exact:
+        first, *others = value.split(separator)
+        return [first, *(part.lstrip(" ") for part in others)]
     return [part.strip() for part in value.split(separator)]
 
 

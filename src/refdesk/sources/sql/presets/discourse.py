@@ -4,6 +4,7 @@ What is left out is left out in the query, so that the walk over ids removes wha
 posts than regular ones, what is deleted or hidden, and messages unless they are asked for.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -102,7 +103,9 @@ class Discourse:
     def plan(self, database: Database) -> Plan:
         """Look at the tables. Errors: `SourceError` where this is no Discourse forum."""
         base = _base(self.base_url)
-        _check(database)
+        messages = ("users", "topic_allowed_users", "topic_allowed_groups") if self.messages else ()
+        authors = ("users",) if self.authors else ()
+        _check(database, tuple(dict.fromkeys((*TABLES, *authors, *messages))))
         return Plan(
             query=self._query(database),
             map=self._map(base),
@@ -153,14 +156,14 @@ def _base(url: str) -> str:
     return url.rstrip("/")
 
 
-def _check(database: Database) -> None:
+def _check(database: Database, tables: Sequence[str]) -> None:
     """Refuse what is no forum. Errors: `SourceError`."""
     if database.dialect != "postgresql":
         raise SourceError(
             f"The preset 'discourse' reads PostgreSQL, and this is {database.dialect}.",
             remedy="Name the forum's own database.",
         )
-    if missing := [name for name in TABLES if not database.columns(name)]:
+    if missing := [name for name in tables if not database.columns(name)]:
         raise SourceError(
             f"This is no database of Discourse, or not readable: {', '.join(missing)} are missing.",
             remedy="Check `url:`, and that its user may read these tables.",

@@ -143,6 +143,7 @@ def _shape(preset: Typo3, database: Database) -> Shape:
             f"This is no database of TYPO3, or not readable: {', '.join(missing[:6])} are missing.",
             remedy="Check `url:`, and that its user may read pages and tt_content.",
         )
+    _check_roots(preset.sites, database)
     return Shape(
         dialect=database.dialect,
         pages=pages,
@@ -154,6 +155,17 @@ def _shape(preset: Typo3, database: Database) -> Shape:
         unsearchable=preset.unsearchable,
         now=int(time.time()),
     )
+
+
+def _check_roots(sites: Sequence[Site], database: Database) -> None:
+    """Refuse a site whose root is no page. Errors: `SourceError`."""
+    query = "SELECT uid FROM pages WHERE uid = :root AND deleted = 0 AND sys_language_uid = 0"
+    for site in sites:
+        if not list(database.rows(query, {"root": site.root})):
+            raise SourceError(
+                f"The site with the root {site.root} cannot be read: there is no such page.",
+                remedy="Write `root:` as `rootPageId` has it in the site's configuration.",
+            )
 
 
 def _finished(addresses: Mapping[tuple[int, int], tuple[str, str]], row: Row) -> Row:
