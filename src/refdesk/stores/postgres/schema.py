@@ -186,8 +186,8 @@ BEGIN
   END LOOP;
 END $body$;
 
--- Bring the statistics up to date and, where asked, make the index for vectors, in half precision: a third
--- of the size and time, and the same neighbours. None above 4,000 dimensions, which pgvector does not take.
+-- Bring the statistics up to date and, where asked, make the index for vectors, in half precision,
+-- which is smaller: exact scores follow. None above 4,000 dimensions, which pgvector does not take.
 -- `renewed` makes it anew beside the old one: taking many rows out of that takes longer.
 CREATE OR REPLACE FUNCTION {schema}.tend_chunks(
   set_key bigint, dimension integer, indexed boolean, renewed boolean DEFAULT false
