@@ -213,11 +213,11 @@ main()
 """
 
 
-@pytest.mark.parametrize("when", ["atexit", "later"])
-def test_a_second_interrupt_changes_nothing(command: Command, when: str) -> None:
+def interrupted(command: Command, code: str, *more: str) -> subprocess.Popen[str]:
+    """Let code run the command that watches, and send it a first interrupt."""
     words, environment = command("ingest", "handbook", "--watch", "--json")
     process = subprocess.Popen(
-        [words[0], "-c", AGAIN, when, *words[3:]],
+        [words[0], "-c", code, *more, *words[3:]],
         env={**environment, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -225,28 +225,25 @@ def test_a_second_interrupt_changes_nothing(command: Command, when: str) -> None
     )
     line_of(process.stderr, "Watching for changes")
     process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize("when", ["atexit", "later"])
+def test_a_second_interrupt_changes_nothing(command: Command, when: str) -> None:
+    process = interrupted(command, AGAIN, when)
     _, errors = process.communicate()
     assert process.returncode == 130
     assert errors == "Interrupted. 3 documents are stored; run the same command again to go on.\n"
 
 
 def test_a_second_interrupt_ends_what_does_not_end_by_itself(command: Command) -> None:
-    words, environment = command("ingest", "handbook", "--watch", "--json")
     endless = (
         "import threading, time\n"
         "from refdesk.cli.entry import main\n"
         "threading.Thread(target=time.sleep, args=(600,)).start()\n"
         "main()"
     )
-    process = subprocess.Popen(
-        [words[0], "-c", endless, *words[3:]],
-        env={**environment, "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    line_of(process.stderr, "Watching for changes")
-    process.send_signal(signal.SIGINT)
+    process = interrupted(command, endless)
     line_of(process.stderr, "Interrupted. 3 documents are stored")
     assert process.poll() is None
     while process.poll() is None:

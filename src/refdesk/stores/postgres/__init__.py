@@ -3,8 +3,8 @@
 - `store`: `open_postgres` and the store
 - `address`, `connecting`, `translating`: the URL, connections and transactions, errors in our own words
 - `schema`, `migrations`: the tables and their version
-- `catalogue`, `records`, `ledger`, `postings`: what is in the tables
-- `writing`, `remaking`, `maintaining`: what changes it
+- `catalogue`, `records`, `ledger`, `chunkrows`, `embedded`, `successors`: what is in the tables
+- `writing`, `remaking`, `maintaining`, `wiping`: what changes it
 - `reader` and what it needs: searching and reading
 """
 

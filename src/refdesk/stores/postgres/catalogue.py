@@ -55,6 +55,15 @@ def postings_table(chunk_set: int) -> sql.Identifier:
     return sql.Identifier(f"postings_{chunk_set}")
 
 
+CURRENT = "NOT EXISTS (SELECT 1 FROM {dead} AS x WHERE x.id = c.id)"
+"""The condition that a chunk `c` has not died."""
+
+
+def tables(chunk_set: int) -> dict[str, sql.Identifier]:
+    """Return the tables with the chunks of a set, by what statements call them."""
+    return {"chunks": chunks_table(chunk_set), "dead": dead_table(chunk_set)}
+
+
 async def create(connection: Connection, name: str, description: str) -> None:
     """Add a collection, or give an existing one the description where that is not empty."""
     if len(name.encode()) > LONGEST_NAME:

@@ -7,13 +7,11 @@ from psycopg import sql
 
 from refdesk.stores import Embedded, VectorSet
 from refdesk.stores.postgres import records
-from refdesk.stores.postgres.catalogue import Place, chunks_table, dead_table
+from refdesk.stores.postgres.catalogue import CURRENT, Place, tables
 from refdesk.stores.postgres.chunks import matrix
 from refdesk.stores.postgres.connecting import Connection, rows
 from refdesk.stores.postgres.successors import uncovered
 from refdesk.stores.postgres.texts import plain
-
-LIVE = "NOT EXISTS (SELECT 1 FROM {dead} AS x WHERE x.id = c.id)"
 
 
 async def embedded(
@@ -25,7 +23,7 @@ async def embedded(
         return {}
     statement = (
         "SELECT c.digest, c.vector, c.token_vectors, c.token_vector_count FROM {chunks} AS c"
-        f" WHERE c.document = ANY(%s) AND c.digest IS NOT NULL AND {LIVE}"
+        f" WHERE c.document = ANY(%s) AND c.digest IS NOT NULL AND {CURRENT}"
     )
     found = await rows(connection, _filled(statement, place.chunk_set), (list(keys.values()),))
     return {
@@ -38,7 +36,7 @@ async def embedded(
 
 
 def _filled(statement: str, chunk_set: int) -> sql.Composed:
-    return sql.SQL(statement).format(chunks=chunks_table(chunk_set), dead=dead_table(chunk_set))
+    return sql.SQL(statement).format(**tables(chunk_set))
 
 
 async def counted(connection: Connection, place: Place) -> tuple[VectorSet, ...]:
@@ -55,7 +53,7 @@ async def counted(connection: Connection, place: Place) -> tuple[VectorSet, ...]
 async def _set(connection: Connection, place: Place, key: int, fingerprint: str, current: bool) -> VectorSet:
     noted = "" if current else " AND c.document IN (SELECT document FROM remade WHERE chunk_set = %(key)s)"
     statement = (
-        f"SELECT coalesce(c.strategy, ''), count(*) FROM {{chunks}} AS c WHERE {LIVE}{noted} GROUP BY 1"
+        f"SELECT coalesce(c.strategy, ''), count(*) FROM {{chunks}} AS c WHERE {CURRENT}{noted} GROUP BY 1"
     )
     counts = await rows(connection, _filled(statement, key), {"key": key})
     return VectorSet(

@@ -7,7 +7,7 @@ from psycopg import sql
 
 from refdesk.errors import NotFound
 from refdesk.stores.postgres import catalogue, wiping
-from refdesk.stores.postgres.catalogue import Place, chunks_table, dead_table, postings_table
+from refdesk.stores.postgres.catalogue import Place, chunks_table, postings_table, tables
 from refdesk.stores.postgres.connecting import Connection, Database, one, rows
 from refdesk.stores.postgres.successors import NEVER, successor, take_out_unnoted
 from refdesk.stores.postgres.texts import plain
@@ -135,11 +135,7 @@ _PURGE_CHUNKS = (
 
 async def _purge_chunks(connection: Connection, chunk_set: int, passed: int) -> int:
     """Remove dead chunks and their postings together: postings alone would count as being read."""
-    names = {
-        "chunks": chunks_table(chunk_set),
-        "dead": dead_table(chunk_set),
-        "postings": postings_table(chunk_set),
-    }
+    names = {**tables(chunk_set), "postings": postings_table(chunk_set)}
     doomed = await one(connection, sql.SQL(_DOOMED).format(**names), {"passed": passed})
     if not doomed or not doomed[0]:
         return 0

@@ -5,7 +5,7 @@ Chunks of one that shall not be read have died in generation 0, before any reade
 
 from psycopg import sql
 
-from refdesk.stores.postgres.catalogue import Place, chunks_table, dead_table
+from refdesk.stores.postgres.catalogue import Place, tables
 from refdesk.stores.postgres.connecting import Connection, one, rows
 from refdesk.stores.postgres.texts import plain
 
@@ -46,5 +46,5 @@ async def take_out_unnoted(connection: Connection, made: int) -> None:
     """Take out chunks of documents that were replaced or deleted since; count those whose chunks are not all
     there as missing again."""
     for statement in (_UNNOTED, _DIFFERING):
-        filled = sql.SQL(statement).format(chunks=chunks_table(made), dead=dead_table(made))
+        filled = sql.SQL(statement).format(**tables(made))
         await connection.execute(filled, {"made": made})

@@ -10,21 +10,16 @@ from refdesk.documents import DeleteReceipt
 from refdesk.errors import NotFound
 from refdesk.stores import Entry, Failure, StoredDocument, refusals
 from refdesk.stores.postgres import catalogue, chunkrows, ledger, maintaining, records
-from refdesk.stores.postgres.catalogue import Place, chunks_table, dead_table
+from refdesk.stores.postgres.catalogue import CURRENT, Place, tables
 from refdesk.stores.postgres.connecting import Connection, Database, one
 
-_LIVE = "NOT EXISTS (SELECT 1 FROM {dead} AS x WHERE x.id = c.id)"
-_HELD = f"SELECT count(*), count(*) FILTER (WHERE length > 0) FROM {{chunks}} AS c WHERE {_LIVE}"
+_HELD = f"SELECT count(*), count(*) FILTER (WHERE length > 0) FROM {{chunks}} AS c WHERE {CURRENT}"
 _END = f"""
 WITH ended AS (INSERT INTO {{dead}} (id, died)
-               SELECT c.id, %(died)s FROM {{chunks}} AS c WHERE c.document = ANY(%(keys)s) AND {_LIVE}
+               SELECT c.id, %(died)s FROM {{chunks}} AS c WHERE c.document = ANY(%(keys)s) AND {CURRENT}
                RETURNING id)
 SELECT count(*), count(*) FILTER (WHERE c.length > 0) FROM ended JOIN {{chunks}} AS c USING (id)
 """
-
-
-def _tables(chunk_set: int) -> dict[str, sql.Identifier]:
-    return {"chunks": chunks_table(chunk_set), "dead": dead_table(chunk_set)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +100,7 @@ async def add_chunks(
 
 async def end_chunks(connection: Connection, chunk_set: int, keys: Sequence[int], died: int) -> Ended:
     """Let the chunks of documents end with a generation."""
-    statement = sql.SQL(_END).format(**_tables(chunk_set))
+    statement = sql.SQL(_END).format(**tables(chunk_set))
     found = await one(connection, statement, {"died": died, "keys": list(keys)})
     return Ended(*found) if found else Ended()
 
@@ -179,7 +174,7 @@ async def _held(connection: Connection, place: Place) -> Ended:
     """Count the chunks of a collection."""
     if place.chunk_set is None:
         return Ended()
-    found = await one(connection, sql.SQL(_HELD).format(**_tables(place.chunk_set)))
+    found = await one(connection, sql.SQL(_HELD).format(**tables(place.chunk_set)))
     return Ended(*found) if found else Ended()
 
 
